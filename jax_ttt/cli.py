@@ -25,6 +25,8 @@ from jax_ttt.text import tables
 if TYPE_CHECKING:
     from jax_ttt.runtime.mesh import Hardware
 
+_SAVED = {"resume", "config"}
+"""The flags that name saved settings, which have a learner of their own."""
 ArgsT = TypeVar("ArgsT")
 
 
@@ -76,7 +78,7 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
         own = user_files.run_learner(file, keeps_programs)
         record = own.settings_record
         of_own = [] if record is None else flags.flags_of(record)
-        names += [name for flag in of_own for name in flag.words]
+        names = [*(name for flag in of_own for name in flag.words), *names]
     for name in given:
         if name not in [*names, "help"]:
             ours = [flag_name(other) for other in similar_words(name, names)]
@@ -88,8 +90,11 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
         if "rules" in given and not defaults.has_game(given) and "help" not in given:
             env_id = game_facts.default_game()
             words, given["env_id"] = [*words, "--env-id", env_id], [env_id]
+        if own and own.default_preset and not given.keys() & {"preset", *_SAVED}:
+            preset = own.default_preset
+            words, given["preset"] = [*words, "--preset", preset], [preset]
         defaults = type(defaults).with_defaults(given)
-        if own is not None and not given.keys() & {"resume", "config"}:
+        if own is not None and not given.keys() & _SAVED:
             config = defaults.config.replace(own=own)
             defaults = dataclasses.replace(defaults, config=config)
         defaults = dataclasses.replace(defaults, given_fields=tuple(given))

@@ -19,7 +19,6 @@ from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import settings_grid
 from jax_ttt.config.errors import Refused, flag_name, require_package
-from jax_ttt.config.game_facts import rules_flag
 from jax_ttt.config.ranges import NumSeeds, Seed, check_seeds
 from jax_ttt.config.settings import END_OF_START, Config, setting_types
 from jax_ttt.config.settings_grid import Point
@@ -138,7 +137,7 @@ def main(args: Args, on_step: "Callable[[Block], None]" = lambda block: None) ->
 def resume_command(file: SweepFile) -> str:
     """Return the command that continues a sweep, for a shell."""
     command = f"python -m jax_ttt.sweep --resume {shlex.quote(str(file.path))}"
-    return command + rules_flag(file.sweep.config.env_id)
+    return command + file.sweep.config.file_flags
 
 
 def with_given_ends(args: Args) -> Args:
@@ -146,7 +145,7 @@ def with_given_ends(args: Args) -> Args:
 
     Otherwise the end of a schedule would follow its start, which the grid varies.
     """
-    varied = settings_grid.read_grid(args.grid)
+    varied = settings_grid.read_grid(args.grid, args.config)
     ends = [
         f"{end}={getattr(args.config, end)}"
         for start, end in END_OF_START.items()
@@ -181,14 +180,14 @@ def points_to_train(args: Args) -> list[tuple[Point, Config]]:
     check_seeds(args.first_seed, args.num_seeds)
     if "grid" in args.given_fields and not args.grid:
         raise Refused("--grid must be SETTING=VALUE,VALUE")
-    grid = settings_grid.read_grid(args.grid)
+    grid = settings_grid.read_grid(args.grid, args.config)
     points = settings_grid.grid_points(args.config, grid)
     atomic_files.check_output_path("--csv", args.csv)
     atomic_files.check_output_path("--svg", args.svg)
     picture_file.check_picture_file("--svg", args.svg)
     if args.svg is not None:
         require_package("matplotlib", "plots", "--svg")
-        settings_grid.check_drawable(args.grid)
+        settings_grid.check_drawable(args.grid, args.config)
     return points
 
 

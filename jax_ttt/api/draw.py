@@ -141,7 +141,7 @@ def _draw_sweep(path: Path, theme: Theme) -> Picture:
     sweep, groups = file.sweep, agent_groups.sweep_groups(file)
     if not groups:
         raise Refused(f"{path}: no agent is finished")
-    settings_grid.check_drawable(sweep.grid)
+    settings_grid.check_drawable(sweep.grid, sweep.config)
     if sweep.grid:
         return group_charts.grid_chart(groups, sweep.preset, theme)
     return group_charts.agents_chart(

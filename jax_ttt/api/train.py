@@ -183,6 +183,7 @@ def make_config(
             raise Refused(f"there is no setting {name}{hint}")
     if preset is None:
         preset = presets.default_preset(fields.get("env_id"), fields.get("opponent"))
+        preset = (own.default_preset if own else "") or preset
     if not isinstance(preset, Config) and preset not in [*PRESETS]:
         raise choice_error("preset", PRESETS, preset)
     before = preset if isinstance(preset, Config) else PRESETS[preset]

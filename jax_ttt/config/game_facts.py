@@ -5,7 +5,6 @@ here. `jax_ttt.register_game` adds the records of users' games.
 """
 
 import dataclasses
-import shlex
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, get_args
 
@@ -271,12 +270,6 @@ def enumerable_games() -> tuple[str, ...]:
 def games_with_all_boards() -> tuple[str, ...]:
     """Return the enumerable games of stones: all their boards can be drawn."""
     return tuple(name for name in enumerable_games() if GAMES[name].stones)
-
-
-def rules_flag(env_id: EnvId) -> str:
-    """Return the flag that a command line needs for a user's game; else nothing."""
-    file = GAMES[env_id].rules_file
-    return f" --rules {shlex.quote(file)}" if file else ""
 
 
 def reason_game_is_not_searched(env_id: EnvId) -> str:

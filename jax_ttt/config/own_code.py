@@ -9,6 +9,8 @@ import in Python. Imports no JAX.
 import dataclasses
 import hashlib
 import inspect
+import os
+import shlex
 import sys
 import typing
 from collections.abc import Collection, Mapping
@@ -18,6 +20,8 @@ from typing import Any
 from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.config.ranges import Setting, check_value
 
+_paths: dict[str, str] = {}
+"""The paths of the files of this process, by their SHA-256."""
 _classes: dict[tuple[str, str], type] = {}
 """The classes of this process, by the SHA-256 of their file and their name."""
 
@@ -71,6 +75,17 @@ class OwnCode:
     def learner_class(self) -> Any:  # noqa: ANN401  a class of the learners
         """The learner's class; None for the learner of this package."""
         return _classes[self.sha256, self.learner] if self.learner else None
+
+    @property
+    def flag(self) -> str:
+        """The flag that a command line needs, after a space; empty in a notebook."""
+        path = _paths.get(self.sha256)
+        return f" --learner {shlex.quote(path)}" if path else ""
+
+    @property
+    def default_preset(self) -> str:
+        """The preset where a user names none; empty: the one of the game."""
+        return getattr(self.learner_class, "default_preset", "")
 
     @property
     def network_class(self) -> Any:  # noqa: ANN401  a class of the networks
@@ -144,6 +159,8 @@ def register(
     digest = hashlib.sha256(content).hexdigest() if content else ""
     if learner is not None:
         _check_settings(learner, taken)
+    if path is not None:
+        _paths[digest] = os.path.relpath(path)
     for kind in kinds:
         _classes[digest, kind.__name__] = kind
     return OwnCode(

@@ -99,12 +99,18 @@ def rule(kind: object) -> str:
         return "true or false"
     if plain is str:
         return "a text that is not empty"
-    low, high, is_above = _limits(kind)
-    if is_above:
-        return f"a number above {low:g} and at most {high:,g}"
-    if plain is int:
-        return f"a whole number from {low:,} to {high:,}"
-    return f"a number from {low:g} to {high:g}"
+    noun, style = ("a whole number", ",") if plain is int else ("a number", ",g")
+    meta = _meta(kind) or Meta()
+    if meta.ge is not None and meta.le is not None:
+        return f"{noun} from {meta.ge:{style}} to {meta.le:{style}}"
+    limits = {
+        "above": meta.gt,
+        "at least": meta.ge,
+        "below": meta.lt,
+        "at most": meta.le,
+    }
+    parts = [f"{x} {n:{style}}" for x, n in limits.items() if n is not None]
+    return " ".join([noun, " and ".join(parts)]).rstrip()
 
 
 def metavar(kind: object) -> str:
@@ -113,11 +119,17 @@ def metavar(kind: object) -> str:
         return f"{{{','.join(words)}}}"
     if plain_type(kind) in (Path, str):
         return "PATH" if plain_type(kind) is Path else "TEXT"
-    low, high, is_above = _limits(kind)
-    dots = "<.." if is_above else ".."
-    if plain_type(kind) is int:
-        return f"{low}{dots}{high}"
-    return f"{low:g}{dots}{high:g}"
+    is_whole = plain_type(kind) is int
+    meta = _meta(kind) or Meta()
+    low, high = (
+        next((x for x in ends if x is not None), None)
+        for ends in ((meta.ge, meta.gt), (meta.le, meta.lt))
+    )
+    if low is None and high is None:
+        return "INT" if is_whole else "FLOAT"
+    texts = ["" if x is None else f"{x}" if is_whole else f"{x:g}" for x in (low, high)]
+    dots = f"{'' if meta.gt is None else '<'}..{'' if meta.lt is None else '<'}"
+    return dots.join(texts)
 
 
 def choices(kind: object) -> tuple[str, ...]:
@@ -157,15 +169,6 @@ def _meta(kind: object) -> Meta | None:
     """Return the `msgspec.Meta` of a type, which may be optional."""
     marks = [*getattr(kind, "__metadata__", ()), *map(_meta, typing.get_args(kind))]
     return next((mark for mark in marks if isinstance(mark, Meta)), None)
-
-
-def _limits(kind: object) -> tuple[Any, Any, bool]:
-    """Return the lowest and the highest number, and whether the lowest is excluded."""
-    meta = _meta(kind)
-    if meta is None:
-        raise TypeError(f"{kind} has no limits")
-    low = meta.ge if meta.gt is None else meta.gt
-    return low, meta.le, meta.gt is not None
 
 
 def check_seeds(first_seed: int, num_seeds: int) -> None:

@@ -10,6 +10,7 @@ Imports no JAX, so that bad settings are refused immediately; `dqn.learner` make
 
 import dataclasses
 import functools
+import shlex
 import typing
 from collections.abc import Iterator
 from dataclasses import field
@@ -575,6 +576,16 @@ class Config:
     def backup_rule(self) -> BackupRule:
         """The rule of the TD target."""
         return BACKUP_RULE_OF[self.backup, self.double, self.network]
+
+    @property
+    def file_flags(self) -> str:
+        """The flags that a command line needs for a user's game and learner.
+
+        They begin with a space; empty without any.
+        """
+        rules = GAMES[self.env_id].rules_file
+        text = f" --rules {shlex.quote(rules)}" if rules else ""
+        return text if self.own is None else text + self.own.flag
 
     @functools.cached_property
     def architecture(self) -> Architecture:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from jax_ttt.config.errors import Refused, SettingError, did_you_mean
 from jax_ttt.config.ranges import Setting, parse_value
-from jax_ttt.config.settings import Config, setting_types
+from jax_ttt.config.settings import Config, types_of
 
 Point = dict[str, Setting]
 """The settings of one combination."""
@@ -13,8 +13,10 @@ _FIXED_FIELDS = ("env_id", "eval_games")
 """Fields that a sweep can't vary: its agents must have grades that compare."""
 
 
-def read_grid(words: Sequence[str]) -> dict[str, tuple[Setting, ...]]:
+def read_grid(words: Sequence[str], config: Config) -> dict[str, tuple[Setting, ...]]:
     """Return the values of each setting from words like `tau=0.005,0.02`.
+
+    `config` has the learner, whose own settings can be varied too.
 
     Raises:
         Refused: a word is not of that form, its setting does not exist or can't be
@@ -22,6 +24,7 @@ def read_grid(words: Sequence[str]) -> dict[str, tuple[Setting, ...]]:
         SettingError: a value is not of the setting's type, or outside its range.
     """
     grid: dict[str, tuple[Setting, ...]] = {}
+    types = types_of(config)
     for word in words:
         name, equals, values = word.partition("=")
         name = name.strip().lstrip("-").replace("-", "_")
@@ -33,10 +36,10 @@ def read_grid(words: Sequence[str]) -> dict[str, tuple[Setting, ...]]:
         if name in _FIXED_FIELDS:
             reason = "a sweep is of one game, and grades all agents alike"
             raise Refused(f"--grid can't vary {name}: {reason}")
-        if name not in setting_types():
-            hint = did_you_mean(name, setting_types())
+        if name not in types:
+            hint = did_you_mean(name, types)
             raise Refused(f"--grid: there is no setting {name!r}{hint}")
-        hint = setting_types()[name]
+        hint = types[name]
         texts = [text.strip() for text in values.split(",")]
         grid[name] = tuple(
             dict.fromkeys(parse_value(name, hint, text) for text in texts)
@@ -44,9 +47,9 @@ def read_grid(words: Sequence[str]) -> dict[str, tuple[Setting, ...]]:
     return grid
 
 
-def check_drawable(words: Sequence[str]) -> None:
+def check_drawable(words: Sequence[str], config: Config) -> None:
     """Raise `SettingError` if a grid varies more settings than a picture can show."""
-    varied = [values for values in read_grid(words).values() if len(values) > 1]
+    varied = [values for values in read_grid(words, config).values() if len(values) > 1]
     if len(varied) > 2:
         rule = "of at most two settings with several values, to be drawn"
         raise SettingError("grid", rule, words)

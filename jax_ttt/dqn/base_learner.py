@@ -10,7 +10,7 @@ Axes: `B` games, `A` actions, `S` agents that train at once.
 import dataclasses
 import functools
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -104,6 +104,8 @@ class Learner:
     share programs.
     """
 
+    default_preset: ClassVar[str] = "plain"
+    """The preset where a user names none; empty: the one of the game."""
     config: Config  # its leaves float32, () each; (S,) each for S agents
     opponent: Opponent
     positions: Positions | None  # for a table only

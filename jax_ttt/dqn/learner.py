@@ -104,6 +104,8 @@ class StepMetrics(NamedTuple):
 class DQN(Learner):
     """Deep Q-learning; see the beginning of this module."""
 
+    default_preset = ""
+
     @property
     def dtype(self) -> DTypeLike:
         """The dtype of the network's matrix products."""

@@ -28,7 +28,6 @@ from typing import Any
 import filelock
 
 from jax_ttt.config.errors import AgentError, Refused, SettingError, choice_error
-from jax_ttt.config.game_facts import rules_flag
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.presets import PRESETS, TABLES, Preset
 from jax_ttt.config.ranges import Seed
@@ -270,7 +269,7 @@ class RunFolder:
         """Return the command that continues the run, for a shell."""
         command = f"python -m jax_ttt.train --resume {shlex.quote(str(self.path))}"
         with contextlib.suppress(ValueError):  # without readable settings, no flag
-            command += rules_flag(read_settings(self.config).config.env_id)
+            command += read_settings(self.config).config.file_flags
         return command
 
     def how_to_continue(self) -> str:

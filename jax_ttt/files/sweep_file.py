@@ -55,7 +55,7 @@ class Sweep(Versioned):
 
     def jobs(self) -> list[tuple[int, int]]:
         """Return the index of the combination and the seed of each agent."""
-        grid = settings_grid.read_grid(self.grid)
+        grid = settings_grid.read_grid(self.grid, self.config)
         num_groups = math.prod(map(len, grid.values()))
         seeds = range(self.first_seed, self.first_seed + self.num_seeds)
         return [*itertools.product(range(num_groups), seeds)]

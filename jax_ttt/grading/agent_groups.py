@@ -84,7 +84,7 @@ def group_summary(
 
 def sweep_groups(file: SweepFile) -> list[GroupResult]:
     """Return the summaries of a sweep's combinations that have finished agents."""
-    grid = settings_grid.read_grid(file.sweep.grid)
+    grid = settings_grid.read_grid(file.sweep.grid, file.sweep.config)
     points = settings_grid.grid_points(file.sweep.config, grid)
     return [
         group_summary(rows, config, point)

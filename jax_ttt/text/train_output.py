@@ -14,7 +14,7 @@ from flax import nnx
 from tqdm import tqdm
 
 from jax_ttt import __version__
-from jax_ttt.config.game_facts import GAMES, rules_flag
+from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.metrics import Metrics
@@ -284,7 +284,7 @@ def end_report(
     return (  # the lines to copy stay whole
         f"{report_for_stdout(report)}{more}"
         f"next: python -m jax_ttt.evaluate {shlex.quote(str(run.path))}"
-        f"{rules_flag(agent.config.env_id)}"
+        f"{agent.config.file_flags}"
     )
 
 

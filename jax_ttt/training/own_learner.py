@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
@@ -155,7 +156,7 @@ def _trace(name: str, function: Callable[..., Any], *arguments: object) -> Any: 
     same = texts[0] == texts[1] and all(
         np.array_equal(np.asarray(one), np.asarray(other), equal_nan=True)
         for one, other in zip(first.consts, second.consts, strict=True)
-        if not jax.dtypes.issubdtype(getattr(one, "dtype", None), jax.dtypes.extended)
+        if not jnp.issubdtype(jnp.asarray(one).dtype, jax.dtypes.prng_key)
     )
     if not same:
         rule = "it must draw random numbers from its key only, not from NumPy or Python"

@@ -9,7 +9,9 @@ from jax_ttt.config.settings import Config
 
 
 def test_every_combination_comes_once_and_the_last_setting_varies_fastest():
-    settings = settings_grid.read_grid(["learning_rate=1e-3,2e-3", "--num-envs=8,16,8"])
+    settings = settings_grid.read_grid(
+        ["learning_rate=1e-3,2e-3", "--num-envs=8,16,8"], Config()
+    )
     assert settings == {"learning_rate": (0.001, 0.002), "num_envs": (8, 16)}
     points = settings_grid.grid_points(Config(), settings)
     assert [settings_grid.point_text(point) for point, _ in points] == [
@@ -24,7 +26,7 @@ def test_every_combination_comes_once_and_the_last_setting_varies_fastest():
 
 
 def test_the_end_of_a_schedule_follows_its_start_in_each_point():
-    settings = settings_grid.read_grid(["learning_rate=0.003,0.06"])
+    settings = settings_grid.read_grid(["learning_rate=0.003,0.06"], Config())
     points = settings_grid.grid_points(PRESETS["default"], settings)
     ends = [config.learning_rate_end for _, config in points]
     assert ends == pytest.approx([0.001, 0.02])
@@ -37,7 +39,7 @@ def test_values_have_the_types_of_their_settings():
         "first_move=None,4",
         "opponent=mcts:9",
     ]
-    assert settings_grid.read_grid(words) == {
+    assert settings_grid.read_grid(words, Config()) == {
         "double": (True, False),
         "optimizer": ("sgd",),
         "first_move": (None, 4),
@@ -57,7 +59,7 @@ def test_values_have_the_types_of_their_settings():
 )
 def test_a_word_that_names_no_setting_is_refused(words, message):
     with pytest.raises(Refused, match=message):
-        settings_grid.read_grid(words)
+        settings_grid.read_grid(words, Config())
 
 
 @pytest.mark.parametrize(
@@ -66,5 +68,5 @@ def test_a_word_that_names_no_setting_is_refused(words, message):
 )
 def test_a_value_outside_its_range_is_refused(word):
     with pytest.raises(SettingError) as error:
-        settings_grid.grid_points(Config(), settings_grid.read_grid([word]))
+        settings_grid.grid_points(Config(), settings_grid.read_grid([word], Config()))
     assert error.value.field == word.partition("=")[0]
