@@ -322,7 +322,7 @@ def parse(module_name, words):
     args = commands.parse(module, words)
     if isinstance(args, TrainingFlags):
         settings_grid.grid_points(
-            args.config, settings_grid.read_grid(getattr(args, "grid", ()))
+            args.config, settings_grid.read_grid(getattr(args, "grid", ()), args.config)
         )
 
 
