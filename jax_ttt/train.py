@@ -243,7 +243,7 @@ def main(args: Args, on_step: "Callable[[RunStep], None]" = lambda step: None) -
         if latest is None:
             recorder.begin()
         else:
-            recorder.resume(latest, state)
+            recorder.resume(latest, run_start.restored_step(learner, state))
 
         def stop() -> bool:
             # The recorder has the grade of the latest evaluation.

@@ -94,8 +94,8 @@ class Recorder:
                 path.unlink()
         self._open(first_update=0)
 
-    def resume(self, latest: LatestCheckpoint, state: RunState) -> None:
-        """Continue from the state of a checkpoint.
+    def resume(self, latest: LatestCheckpoint, step: RunStep) -> None:
+        """Continue from the step of a checkpoint; see `run_start.restored_step`.
 
         This drops the rows and snapshots that are newer than the checkpoint, and
         renames newer ones that are damaged. Call it last, when nothing else can refuse
@@ -120,8 +120,8 @@ class Recorder:
                 if update > checkpoint.evaluated:
                     path.unlink()
         self.latest_path, self.grade = latest.path, checkpoint.grade
-        self._last_step = RunStep(state, None, None)
-        self._saveable, self._is_saved = (state, self.grade), True
+        self._last_step = step
+        self._saveable, self._is_saved = (step.state, self.grade), True
         self._open(first_update=checkpoint.update + 1)
 
     def _rows_until(self, checkpoint: Checkpoint) -> bytes:

@@ -28,7 +28,7 @@ from jax_ttt.players.registry import AgentPlayer
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import pytrees, standard_streams
 from jax_ttt.training import agent_batch, own_learner, run_state
-from jax_ttt.training.run_state import RunState
+from jax_ttt.training.run_state import RunState, RunStep
 
 TreeT = TypeVar("TreeT")
 _stream_keys = jax.jit(agent_batch.stream_keys)
@@ -183,6 +183,12 @@ def _repeated(tree: TreeT, like: TreeT, mesh: Mesh | None) -> TreeT:
         lambda leaf, other: np.broadcast_to(leaf, other.shape), tree, like
     )
     return agent_batch.put_agents_on_devices(repeated, mesh)
+
+
+def restored_step(learner: Learner, state: RunState) -> RunStep:
+    """Return the step that led to a restored state, without its results."""
+    weights = agent_batch.agent_weights(learner, state.train_state, mesh=None)
+    return RunStep(state, metrics=None, evaluation=None, weights=weights)
 
 
 def restored_state(

@@ -21,7 +21,6 @@ from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import metrics as training_metrics
 from jax_ttt.dqn import start_positions
-from jax_ttt.dqn.learner import TrainState
 from jax_ttt.dqn.metrics import GameCounts, Metrics
 from jax_ttt.files.metrics_rows import Evaluated, Row, Trained, TrainingCounts
 from jax_ttt.grading import training_evaluation
@@ -222,9 +221,9 @@ def _nonfinite_metric(step: RunStep) -> list[str]:
 
 def _nonfinite_weights(step: RunStep) -> list[str]:
     """Return which weights are not finite after the step, if any."""
-    train_state = step.state.train_state
-    learned = train_state.params if isinstance(train_state, TrainState) else None
-    params = pytrees.leaves_by_name(step.weights if learned is None else learned)
+    # A DQN has weights in training besides their average, which is the agent.
+    learned = getattr(step.state.train_state, "params", step.weights)
+    params = pytrees.leaves_by_name(learned)
     names = [
         name for name, leaf in params.items() if not np.isfinite(np.asarray(leaf)).all()
     ]

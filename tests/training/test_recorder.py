@@ -246,7 +246,8 @@ def searched(grades):
         state = dataclasses.replace(
             first.state, train_state=learned, updates_done=update, evaluated=update
         )
-        yield RunStep(state, None, Evaluation(None, None, {**grade.searched}))
+        evaluation = Evaluation(None, None, {**grade.searched})
+        yield RunStep(state, None, evaluation, weights=params)
 
 
 def test_a_run_that_continues_knows_its_last_grade(begin):
@@ -255,6 +256,6 @@ def test_a_run_that_continues_knows_its_last_grade(begin):
     follow(recorder, searched(grades))
     again, _ = begin(plan=SEARCHED, again=True)
     *_, last = searched(grades)
-    again.resume(checkpoint.newest_checkpoint(run), last.state)
+    again.resume(checkpoint.newest_checkpoint(run), last)
     assert (again.grade, again.latest_path) == (grades[-1], run.checkpoint(4))
     assert again.agent.num_updates == 4

@@ -23,6 +23,7 @@ from jax_ttt.files.run_folder import (
 from jax_ttt.training import agent_batch, reproducibility, run_start
 from jax_ttt.training import recorder as recording
 from jax_ttt.training.recorder import MAX_SNAPSHOTS, Recorder
+from jax_ttt.training.run_state import RunStep
 
 PLAN = Plan(config=Config.of(tau=0.25), preset="default", seed=7)
 
@@ -67,7 +68,7 @@ def resume(run, recorder, state):
             damaged={},
         )
         latest.path.touch()
-        recorder.resume(latest, state)
+        recorder.resume(latest, RunStep(state, None, None))
 
     return resume
 
