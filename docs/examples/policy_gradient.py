@@ -4,35 +4,30 @@ python -m jax_ttt.train --learner docs/examples/policy_gradient.py
 """
 
 import dataclasses
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import optax
-from msgspec import Meta
 
 import jax_ttt
 
 
 class State(NamedTuple):
-    """What an update changes."""
+    """What an update changes: the weights of actor and critic, and the games."""
 
-    params: Any  # the actor's weights and the critic's
+    params: Any
     opt_state: Any
     games: Any
 
 
 class PolicyGradient(jax_ttt.Learner):
-    """Actor and critic, one step at a time, from games with many random moves."""
+    """Actor and critic; half of the moves are random, so that all boards are seen."""
 
     @dataclasses.dataclass(frozen=True)
     class Settings:
-        """The settings of this learner."""
-
-        entropy: Annotated[float, Meta(ge=0, le=1)] = 0.1
-        """Weight of the policy's entropy in the loss."""
-        explore: Annotated[float, Meta(gt=0, lt=1)] = 0.5
-        """Share of the moves that are random, in place of the policy's."""
+        entropy: float = 0.2
+        """Weight of the policy's entropy, which keeps it from being sure too early."""
 
     def init(self, key):
         """Return the state before the first update."""
@@ -45,37 +40,30 @@ class PolicyGradient(jax_ttt.Learner):
         """Play a move in every game, and take one gradient step."""
         action_key, reply_key, new_key = jax.random.split(random, 3)
         legal = state.games.legal_action_mask
-        uniform = jnp.log(legal / legal.sum(axis=1, keepdims=True))
-        share = self.settings.explore
-        policy = self.log_policy(state.params[0], state.games)
-        played = jnp.logaddexp(
-            policy + jnp.log(1 - share), uniform + jnp.log(share)
-        )
-        action = jax.random.categorical(action_key, played)
+        probs = jnp.exp(self.log_policy(state.params[0], state.games))
+        played = (probs + legal / legal.sum(axis=1, keepdims=True)) / 2
+        action = jax.random.categorical(action_key, jnp.log(played))
+        chosen = jax.nn.one_hot(action, legal.shape[1])
+        importance = (chosen * probs / played).sum(axis=1, where=legal)
         after, move, counts = self.move(state.games, action, reply_key)
-        # How much likelier the move is by the policy than by what was played.
-        weight = jnp.exp(of_action(policy, action) - of_action(played, action))
 
         def loss(params):
-            actor, critic = params
-            log_policy = self.log_policy(actor, state.games)
-            value, target = self.value(critic, move.obs), move.reward
-            ahead = move.discount * self.value(critic, move.next_obs)
-            target += jax.lax.stop_gradient(jnp.where(move.discount == 0, 0.0, ahead))
+            log_policy = self.log_policy(params[0], state.games)
+            value = self.values(params[1], move.obs).mean(axis=1)
+            ahead = self.values(params[1], move.next_obs).mean(axis=1)
+            target = move.reward + jax.lax.stop_gradient(move.discount * ahead)
             advantage = jax.lax.stop_gradient(target - value)
-            cost = optax.huber_loss(value, target)
-            cost -= advantage * of_action(log_policy, action)
-            probs = jnp.exp(log_policy)
-            entropy = -jnp.where(legal, probs * log_policy, 0.0).sum(axis=1)
-            cost = weight * cost - self.settings.entropy * entropy
-            return jnp.where(move.live, cost, 0.0).mean()
+            gain = advantage * (chosen * log_policy).sum(axis=1)
+            entropy = -(jnp.exp(log_policy) * log_policy).sum(axis=1, where=legal)
+            costs = importance * (optax.huber_loss(value, target) - gain)
+            costs -= self.settings.entropy * entropy
+            return costs.mean(where=move.live)
 
         cost, grads = jax.value_and_grad(loss)(state.params)
         changes, opt_state = self.optimizer.update(grads, state.opt_state)
         params = optax.apply_updates(state.params, changes)
-        games = self.replace_finished(after, new_key)
         metrics = self.metrics(counts, loss=cost, grad_norm=optax.global_norm(grads))
-        return State(params, opt_state, games), metrics
+        return State(params, opt_state, self.replace_finished(after, new_key)), metrics
 
     def policy(self, state):
         """Return the player of the likeliest moves."""
@@ -83,23 +71,10 @@ class PolicyGradient(jax_ttt.Learner):
 
     @property
     def optimizer(self):
-        """Adam, whose rate falls to `learning_rate_end`."""
-        config = self.config
-        ends = config.learning_rate, config.learning_rate_end
-        return optax.adam(optax.linear_schedule(*ends, config.num_updates))
+        """Adam with the learning rate of the settings."""
+        return optax.adam(self.config.learning_rate)
 
     def log_policy(self, actor, games):
         """Return the logarithms of the probabilities of moves, `(B, A)`."""
         logits = 10 * self.values(actor, games.observation)  # from -10 to 10
-        return jax.nn.log_softmax(
-            jnp.where(games.legal_action_mask, logits, -1e9)
-        )
-
-    def value(self, critic, obs):
-        """Return the values of boards to their movers, `(B,)`."""
-        return self.values(critic, obs).mean(axis=1)
-
-
-def of_action(values, action):
-    """Return the value of the action that was played, `(B,)`."""
-    return jnp.take_along_axis(values, action[:, None], axis=1)[:, 0]
+        return jax.nn.log_softmax(jnp.where(games.legal_action_mask, logits, -1e9))
