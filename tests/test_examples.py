@@ -41,9 +41,15 @@ PRINTED = {
 """What is found in the output, as regular expressions."""
 
 
+LEARNERS = ("n_step", "dueling", "policy_gradient")
+"""Files for `--learner`, which do nothing alone."""
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("trained_once")
-@pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.py")))
+@pytest.mark.parametrize(
+    "name", sorted({path.stem for path in FOLDER.glob("*.py")} - {*LEARNERS})
+)
 def test_an_example_runs(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     path = FOLDER / f"{name}.py"
@@ -59,6 +65,14 @@ def test_an_example_runs(name, tmp_path, monkeypatch, capsys):
 def test_the_page_about_own_rules_shows_the_file(name):
     page = (FOLDER.parent / "use" / "own_rules.md").read_text("utf-8")
     assert f"```py\n{(FOLDER / f'{name}.py').read_text('utf-8')}```" in page
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_page_about_own_learners_shows_the_file(name):
+    page = (FOLDER.parent / "use" / "own_learner.md").read_text("utf-8")
+    text = (FOLDER / f"{name}.py").read_text("utf-8")
+    assert f"```py\n{text}```" in page
+    assert len(text.splitlines()) <= 80
 
 
 def test_the_programs_of_the_page_are_the_files():

@@ -26,9 +26,3 @@ class Dueling(nnx.Module):
         advantage = self.advantage(hidden)
         mean = advantage.mean(axis=1, keepdims=True)
         return jnp.tanh(self.value(hidden) + advantage - mean)
-
-
-if __name__ == "__main__":
-    run = jax_ttt.train(network=Dueling)
-    print(run)
-    print(jax_ttt.prove(run.agent))

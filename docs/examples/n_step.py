@@ -45,9 +45,3 @@ class NStep(jax_ttt.DQN):
                 next_legal_action_mask=move.next_legal_action_mask,
             )
         return after, played._replace(transition=first)
-
-
-if __name__ == "__main__":
-    run = jax_ttt.train(learner=NStep, steps=3)
-    print(run)
-    print(jax_ttt.prove(run.agent))
