@@ -93,6 +93,9 @@ docs: $(VENV)/.dev ## build the site of the pages in site/, with the docstrings 
 schema: $(VENV)/.train ## write docs/schema.json from the records' docstrings
 	$(RUN) -m tools.make_schema
 
+keywords: $(VENV)/.train ## write jax_ttt/api/keywords.py, the settings for editors
+	$(RUN) -m tools.make_keywords
+
 agents: $(VENV)/.dev ## train the agents that come with the package, write their grades
 	$(RUN) -m tools.make_agents
 
@@ -137,5 +140,5 @@ $(VENV)/.made: $(if $(and $(HAVE),$(filter $(HAVE),$(WANT))),,outdated)
 	@touch $@
 
 .PHONY: help train test test-typed test-slow faults mutants snapshots check format
-.PHONY: bench published one-file ladder theorem play docs schema agents links figures
-.PHONY: clean outdated
+.PHONY: bench published one-file ladder theorem play docs schema keywords agents links
+.PHONY: figures clean outdated

@@ -5,10 +5,9 @@ from pathlib import Path
 
 from flax import nnx
 
-from jax_ttt.api.train import own_code
+from jax_ttt.api.train import OwnLearner, own_code
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import GAMES, games_with_all_boards
-from jax_ttt.dqn.base_learner import Learner
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.pictures import board_svg
 from jax_ttt.players import saved_agents
@@ -21,7 +20,7 @@ from jax_ttt.text import grade_text, html
 def load(
     path: str | os.PathLike[str],
     *,
-    learner: type[Learner] | str | os.PathLike[str] | None = None,
+    learner: OwnLearner | None = None,
     network: type[nnx.Module] | None = None,
 ) -> Agent:
     """Return the agent of a file, or of a run's folder.

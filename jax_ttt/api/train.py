@@ -2,10 +2,12 @@
 
 import os
 from collections.abc import Iterable, Mapping
+from typing import TypeAlias, Unpack, overload
 
 from tqdm import tqdm
 
 from jax_ttt import user_files
+from jax_ttt.api.keywords import Settings
 from jax_ttt.api.training_result import Run, Runs
 from jax_ttt.config import presets
 from jax_ttt.config.errors import (
@@ -20,6 +22,7 @@ from jax_ttt.config.own_code import OwnCode
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.ranges import Seed, check_value
 from jax_ttt.config.settings import Config, setting_types
+from jax_ttt.config.settings_list import with_settings_listed
 from jax_ttt.dqn.base_learner import Learner
 from jax_ttt.files.metrics_rows import Row
 from jax_ttt.players.saved_agents import Agent
@@ -34,14 +37,40 @@ from jax_ttt.training import (
 )
 from jax_ttt.training.many_agents import Job
 
+OwnLearner: TypeAlias = type[Learner] | str | os.PathLike[str]
+"""A learner of a user, or the file that defines it."""
 
+
+@overload
 def train(
     seed: int = 1,
     preset: str | Config | None = None,
     *,
     until_proven: bool = False,
     keep_agents: bool = False,
-    learner: type[Learner] | str | os.PathLike[str] | None = None,
+    learner: None = None,
+    progress: bool | None = None,
+    **settings: Unpack[Settings],
+) -> Run: ...
+@overload
+def train(
+    seed: int = 1,
+    preset: str | Config | None = None,
+    *,
+    until_proven: bool = False,
+    keep_agents: bool = False,
+    learner: OwnLearner,  # whose own settings no type checker knows
+    progress: bool | None = None,
+    **settings: object,
+) -> Run: ...
+@with_settings_listed
+def train(
+    seed: int = 1,
+    preset: str | Config | None = None,
+    *,
+    until_proven: bool = False,
+    keep_agents: bool = False,
+    learner: OwnLearner | None = None,
     progress: bool | None = None,
     **settings: object,
 ) -> Run:
@@ -65,7 +94,7 @@ def train(
         **settings: Settings to change, by the fields of `Config`: for instance
             `env_id="connect_four"`, `learning_rate=5e-3` or `opponent="random"`; and
             by those of the learner's `Settings`. `network` may also be a class of your
-            own, a `flax.nnx.Module`.
+            own, a `flax.nnx.Module`. `help(jax_ttt.train)` lists all settings.
 
     Returns:
         The run: the trained agent and the metrics of its training.
@@ -99,11 +128,30 @@ and at most 1e+38, got -1.0
         return _train_one(config, seed, until_proven, keep_agents, bar)
 
 
+@overload
 def train_many(
     seeds: Iterable[int],
     preset: str | Config | None = None,
     *,
-    learner: type[Learner] | str | os.PathLike[str] | None = None,
+    learner: None = None,
+    progress: bool | None = None,
+    **settings: Unpack[Settings],
+) -> Runs: ...
+@overload
+def train_many(
+    seeds: Iterable[int],
+    preset: str | Config | None = None,
+    *,
+    learner: OwnLearner,
+    progress: bool | None = None,
+    **settings: object,
+) -> Runs: ...
+@with_settings_listed
+def train_many(
+    seeds: Iterable[int],
+    preset: str | Config | None = None,
+    *,
+    learner: OwnLearner | None = None,
     progress: bool | None = None,
     **settings: object,
 ) -> Runs:
@@ -160,7 +208,7 @@ def make_config(
     preset: str | Config | None,
     fields: Mapping[str, object],
     own_names: tuple[str, ...] = (),  # of the caller's other arguments
-    learner: type[Learner] | str | os.PathLike[str] | None = None,
+    learner: OwnLearner | None = None,
 ) -> Config:
     """Return the settings of a preset with these fields changed.
 
@@ -198,9 +246,7 @@ def make_config(
     return config
 
 
-def own_code(
-    learner: type[Learner] | str | os.PathLike[str] | None, network: object = None
-) -> OwnCode | None:
+def own_code(learner: OwnLearner | None, network: object = None) -> OwnCode | None:
     """Return the record of a user's classes, or of those of a file; None without any.
 
     Raises:
