@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from jax_ttt import flags, user_files
+from jax_ttt import flags
 from jax_ttt.config import game_facts
 from jax_ttt.config.errors import Refused, flag_name, similar_words
 from jax_ttt.config.shared_flags import (
@@ -21,6 +21,7 @@ from jax_ttt.config.shared_flags import (
 )
 from jax_ttt.runtime import standard_streams
 from jax_ttt.text import tables
+from jax_ttt.training import user_files
 
 if TYPE_CHECKING:
     from jax_ttt.runtime.mesh import Hardware

@@ -6,8 +6,6 @@ python -m jax_ttt.train --learner docs/examples/dueling.py
 import jax.numpy as jnp
 from flax import nnx
 
-import jax_ttt
-
 
 class Dueling(nnx.Module):
     """A value of the board, plus an advantage of each action over their mean."""

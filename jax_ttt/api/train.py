@@ -6,7 +6,6 @@ from typing import TypeAlias, Unpack, overload
 
 from tqdm import tqdm
 
-from jax_ttt import user_files
 from jax_ttt.api.keywords import Settings
 from jax_ttt.api.training_result import Run, Runs
 from jax_ttt.config import presets
@@ -34,6 +33,7 @@ from jax_ttt.training import (
     own_learner,
     run_start,
     run_state,
+    user_files,
 )
 from jax_ttt.training.many_agents import Job
 
