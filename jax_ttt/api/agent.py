@@ -31,7 +31,8 @@ def load(
         network: The network of your own that it was trained with.
 
     Raises:
-        Refused: the file does not exist, or it holds no usable agent.
+        Refused: `path` is no path, the file does not exist, or it holds no usable
+            agent.
 
     Examples:
         >>> run = jax_ttt.train(seed=1, preset="table")
@@ -39,9 +40,10 @@ def load(
         >>> jax_ttt.load("agent.safetensors")
         <agent of tic_tac_toe: table, seed 1, 400 updates>
     """
+    file = _as_path("load", path)
     compiling.use_user_cache()
     own_code(learner, network)
-    return saved_agents.load_agent(Path(path))
+    return saved_agents.load_agent(file)
 
 
 def save(agent: Agent, path: str | os.PathLike[str]) -> None:
@@ -55,7 +57,7 @@ def save(agent: Agent, path: str | os.PathLike[str]) -> None:
         path: The file, usually named `agent.safetensors`.
 
     Raises:
-        Refused: `agent` is not an agent.
+        Refused: `agent` is not an agent, or `path` is no path.
         FloatingPointError: a weight is not finite.
         OSError: the file can't be written.
 
@@ -64,7 +66,15 @@ def save(agent: Agent, path: str | os.PathLike[str]) -> None:
         >>> jax_ttt.save(agent, "agent.safetensors")
     """
     check_agent("save", agent)
-    saved_agents.save_agent(agent, Path(path))
+    saved_agents.save_agent(agent, _as_path("save", path))
+
+
+def _as_path(function: str, path: object) -> Path:
+    """Return the path of a file that `function` needs, or raise `Refused`."""
+    if not isinstance(path, str | os.PathLike):
+        rule = "needs the path of an agent's file"
+        raise Refused(f"{function} {rule}, got {argument_phrase(path)}")
+    return Path(path)
 
 
 def check_agent(function: str, agent: object) -> None:

@@ -8,13 +8,14 @@ from tqdm import tqdm
 
 from jax_ttt.api.keywords import Settings
 from jax_ttt.api.training_result import Run, Runs
-from jax_ttt.config import presets
+from jax_ttt.config import presets, ranges
 from jax_ttt.config.errors import (
     ConflictError,
     Refused,
     SettingError,
     choice_error,
     did_you_mean,
+    similar_words,
 )
 from jax_ttt.config.game_facts import enumerable_games
 from jax_ttt.config.own_code import OwnCode
@@ -113,10 +114,10 @@ def train(
         jax_ttt.config.errors.SettingError: learning_rate must be a number above 0 \
 and at most 1e+38, got -1.0
     """
-    if isinstance(seed, str) and seed in PRESETS:
-        rule = f'a whole number (did you mean preset="{seed}"?)'
-        raise SettingError("seed", rule, seed)
-    check_value("seed", Seed, seed)
+    _check_seed(seed)
+    check_value("until_proven", bool, until_proven)
+    check_value("keep_agents", bool, keep_agents)
+    check_value("progress", bool | None, progress)
     compiling.use_user_cache()
     own_names = ("seed", "preset", "until_proven", "keep_agents", "progress", "learner")
     config = make_config(preset, settings, own_names, learner)
@@ -182,7 +183,11 @@ def train_many(
     """
     if isinstance(seeds, str) or not isinstance(seeds, Iterable):
         raise SettingError("seeds", "several seeds, for instance range(8)", seeds)
+    check_value("progress", bool | None, progress)
     own_names = ("seeds", "preset", "learner", "progress")
+    for name in ("until_proven", "keep_agents"):
+        if name in settings:
+            raise Refused(f"{name} must be left out of train_many; train has it")
     config = make_config(preset, settings, own_names, learner)
     seed_list = list(seeds)
     for seed in seed_list:
@@ -217,6 +222,10 @@ def make_config(
     """
     fields = dict(fields)
     network = fields.get("network")
+    words = ranges.choices(setting_types()["network"])
+    if isinstance(network, str) and network not in words:
+        note = "A network of your own is a class; that of a file comes by learner=FILE."
+        raise choice_error("network", words, network, note)
     if network is not None and not isinstance(network, str):
         del fields["network"]
         own = own_code(learner, network)
@@ -256,7 +265,18 @@ def own_code(learner: OwnLearner | None, network: object = None) -> OwnCode | No
         return own_learner.own_code_of(learner, network)
     if network is not None:
         raise Refused("network must be left out with a learner's file, which has it")
-    return user_files.run_learner(os.fspath(learner), keeps_programs=True)
+    path = os.fspath(learner)
+    return user_files.run_learner(path, keeps_programs=True, name="learner")
+
+
+def _check_seed(seed: object) -> None:
+    """Raise `SettingError` unless this is a seed; it may be a preset without a name."""
+    words = similar_words(seed, PRESETS) if isinstance(seed, str) else []
+    if words or isinstance(seed, Config):
+        shown = f'"{words[0]}"' if words else "..."
+        rule = f"a whole number (did you mean preset={shown}?)"
+        raise SettingError("seed", rule, seed)
+    check_value("seed", Seed, seed)
 
 
 def _train_one(

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from jax_ttt.config import game_facts
+from jax_ttt.config.errors import did_you_mean
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.settings import SELF, Config
 
@@ -29,9 +30,19 @@ def read_tables(text: str) -> dict[str, Config]:
 
 TABLES = read_tables(PATH.read_text("utf-8"))
 """The settings of each table of the file."""
-PRESETS: dict[str, Config] = {
-    name: config for name, config in TABLES.items() if not name.startswith("_")
-}
+
+
+class Presets(dict[str, Config]):
+    """Settings by the name of their preset; an error for another name has a hint."""
+
+    def __missing__(self, name: object) -> Config:
+        hint = did_you_mean(name, self) if isinstance(name, str) else ""
+        raise KeyError(f"there is no preset {name!r}{hint}")
+
+
+PRESETS = Presets(
+    (name, config) for name, config in TABLES.items() if not name.startswith("_")
+)
 """The settings of each preset."""
 
 if TYPE_CHECKING:

@@ -480,6 +480,9 @@ class Config:
             item = getattr(value, "item", None)
             values[name] = value if item is None else item()
         own = values.pop("own", self.own)
+        if own is not None and not isinstance(own, OwnCode):
+            rule = "left out: jax_ttt.train sets it by learner=... and network=..."
+            raise SettingError("own", rule, own)
         of_learner = values.keys() & ({} if own is None else own.setting_types)
         if own is not None:
             changes = {name: values.pop(name) for name in of_learner}

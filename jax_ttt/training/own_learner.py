@@ -41,9 +41,10 @@ def own_code_of(learner: object, network: object) -> OwnCode | None:
     ):
         is_right = inspect.isclass(kind) and issubclass(kind, parent)
         if kind is not None and not is_right:
-            parent_name = "jax_ttt.Learner" if parent is Learner else "flax.nnx.Module"
-            got = kind.__name__ if inspect.isclass(kind) else argument_phrase(kind)
-            raise Refused(f"{name} must be a subclass of {parent_name}, got {got}")
+            rule = "a subclass of jax_ttt.Learner, or a file that defines one"
+            if parent is nnx.Module:
+                rule = "mlp, table or a subclass of flax.nnx.Module"
+            raise Refused(f"{name} must be {rule}, got {argument_phrase(kind)}")
     own = own_code.register(_class(learner), _class(network), setting_types())
     # A class of the same name may have been another one before.
     pgx_games.forget_games(with_programs=False)

@@ -39,17 +39,19 @@ def run_rules(path: str, keeps_programs: bool) -> None:
         GAMES[env_id] = dataclasses.replace(GAMES[env_id], rules_file=path)
 
 
-def run_learner(path: str, keeps_programs: bool) -> OwnCode:
+def run_learner(path: str, keeps_programs: bool, name: str = "--learner") -> OwnCode:
     """Run a file, and return its learner and its network.
+
+    `name` is the flag or the argument that names the file, for messages.
 
     Raises:
         Refused: there is no such file, or it fails, or defines neither.
     """
-    with _running("--learner", path, keeps_programs) as file:
+    with _running(name, path, keeps_programs) as file:
         module = _module(file)
     from jax_ttt.training import own_learner  # imports JAX
 
-    return own_learner.own_code_of_module(f"--learner {path}", module)
+    return own_learner.own_code_of_module(f"{name} {path}", module)
 
 
 def _module(file: Path) -> types.ModuleType:

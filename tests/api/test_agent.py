@@ -34,6 +34,15 @@ def test_only_an_agent_is_saved(run, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.usefixtures("any_types")
+@pytest.mark.parametrize("path", [5, None, [b"agent"]])
+def test_only_a_path_is_loaded_or_saved_to(agent, path):
+    with pytest.raises(jax_ttt.Refused, match=r"\Aload needs the path of an agent's"):
+        jax_ttt.load(path)
+    with pytest.raises(jax_ttt.Refused, match=r"\Asave needs the path of an agent's"):
+        jax_ttt.save(agent, path)
+
+
 def test_a_notebook_shows_its_results_and_its_game(agent):
     text = agent._repr_html_()
     assert "<td>tic_tac_toe</td>" in text

@@ -66,12 +66,25 @@ def test_the_preset_is_that_of_the_command_or_a_config():
             r"learning_rate_end must be .* got 0.5; the other values ",
         ),
         ({"seed": "table"}, r'seed must .* mean preset="table"'),
+        ({"seed": "tabel"}, r'seed must .* mean preset="table"'),
+        ({"seed": Config()}, r"seed must be a whole number \(did you mean preset="),
+        ({"seed": "x"}, "seed must be a whole number from 0 to"),
+        ({"until_proven": 3}, "until_proven must be true or false, got 3"),
+        ({"keep_agents": "yes"}, "keep_agents must be true or false, got 'yes'"),
+        ({"progress": "no"}, "progress must be true or false, got 'no'"),
+        ({"learner": 3}, r"learner must be a subclass .* or a file .*, got 3"),
+        ({"learner": dict}, r"learner must be a subclass .*, got the class dict"),
+        ({"learner": "no.py"}, r"\Alearner no.py: no such file"),
+        ({"network": 3}, r"network must be mlp, table or a subclass .*, got 3"),
+        ({"network": "cnn"}, "one of mlp, table, got 'cnn'. A network of your own is"),
+        ({"own": 3}, "there is no setting own"),
         ({"env_id": "hex", "until_proven": True}, "until_proven must be"),
     ],
 )
 def test_wrong_settings_are_refused(call, message):
-    with pytest.raises(jax_ttt.Refused, match=message):
+    with pytest.raises(jax_ttt.Refused, match=message) as caught:
         jax_ttt.train(**call)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.usefixtures("any_types")
@@ -101,6 +114,22 @@ def test_the_arguments_of_each_function_are_among_the_hints():
         jax_ttt.train_many([1], sed=1)  # pyright: ignore[reportCallIssue]
     with pytest.raises(jax_ttt.Refused, match=r"no setting seeds; did you mean seed\?"):
         jax_ttt.train(seeds=[1])  # pyright: ignore[reportCallIssue]
+
+
+@pytest.mark.usefixtures("any_types")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"seeds": 3}, r"seeds must be several seeds, for instance range\(8\), got 3"),
+        ({"seeds": [1, "a"]}, "seeds must be a whole number .*, got 'a'"),
+        ({"seeds": [1], "until_proven": True}, "until_proven must be left out of"),
+        ({"seeds": [1], "progress": "no"}, "progress must be true or false"),
+        ({"seeds": [1], "env_id": "connect4"}, "did you mean connect_four"),
+    ],
+)
+def test_wrong_arguments_of_several_seeds_are_refused(arguments, message):
+    with pytest.raises(jax_ttt.Refused, match=message):
+        jax_ttt.train_many(**arguments)
 
 
 @pytest.mark.parametrize("preset", [["table"], 3, "nonsense"])

@@ -287,3 +287,12 @@ def test_the_published_curves_are_wins_after_games():
     assert curves.keys() == expected.keys()
     for name, curve in curves.items():
         assert curve == pytest.approx(expected[name])
+
+
+def test_the_error_of_a_wrong_name_has_a_hint():
+    with pytest.raises(KeyError, match="no preset 'tabel'; did you mean table"):
+        PRESETS["tabel"]
+    with pytest.raises(KeyError, match=r"no preset 3\b"):
+        PRESETS[3]  # pyright: ignore[reportArgumentType]
+    assert PRESETS.get("tabel") is None
+    assert "tabel" not in PRESETS

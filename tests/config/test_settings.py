@@ -414,6 +414,8 @@ def test_a_table_becomes_an_mlp_with_a_new_learning_rate():
 def test_an_unknown_field_is_refused_by_name():
     with pytest.raises(SettingError, match=r"^momentum must be the name of a setting"):
         Config.of(momentum=0.9)
+    with pytest.raises(SettingError, match=r"^own must be left out: .*, got 3"):
+        Config.of(own=3)
 
 
 def test_a_damaged_name_is_printed_on_one_line():
