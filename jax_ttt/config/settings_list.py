@@ -5,6 +5,7 @@ setting does. Imports no JAX.
 """
 
 import dataclasses
+import functools
 import inspect
 import itertools
 import textwrap
@@ -39,6 +40,7 @@ def with_settings_listed(function: FunctionT) -> FunctionT:
     return function
 
 
+@functools.cache
 def listing(config: Config) -> str:
     """Return the lines of all settings, in the groups of the flags' help."""
     types = setting_types()
