@@ -340,6 +340,8 @@ def check_same(args: Args, latest: LatestCheckpoint) -> None:
             "seed": source.seed,
             "snapshots": source.snapshots,
             **source.config.as_dict(),
+            **(source.config.own.settings if source.config.own else {}),
+            "own": None,  # a run that can be read has the learner of this process
         }
         for source in (latest.plan, args)
     )

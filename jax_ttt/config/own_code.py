@@ -13,7 +13,7 @@ import os
 import shlex
 import sys
 import typing
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -134,11 +134,15 @@ def _defaults(settings_class: type | None) -> dict[str, Any]:
 
 
 def register(
-    learner: type | None, network: type | None, taken: Collection[str] = ()
+    learner: type | None,
+    network: type | None,
+    taken: Collection[str] = (),
+    forget: Callable[[], object] = lambda: None,
 ) -> OwnCode:
     """Return the record of classes that a user has given, with default settings.
 
-    `taken` are the names of settings that an own setting can't have.
+    `taken` are the names of settings that an own setting can't have. `forget` is called
+    if a class takes the place of another one, of which something may be kept.
 
     Raises:
         Refused: the classes are of two files, or the class `Settings` is not a
@@ -162,7 +166,9 @@ def register(
     if path is not None:
         _paths[digest] = os.path.relpath(path)
     for kind in kinds:
-        _classes[digest, kind.__name__] = kind
+        if _classes.setdefault((digest, kind.__name__), kind) is not kind:
+            _classes[digest, kind.__name__] = kind
+            forget()
     return OwnCode(
         file="" if path is None else path.name,
         sha256=digest,

@@ -1,5 +1,6 @@
 """The learner and the network of a user, checked before a run."""
 
+import functools
 import inspect
 import re
 import types
@@ -15,8 +16,10 @@ from jax_ttt.config import own_code
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.own_code import OwnCode
 from jax_ttt.config.settings import setting_types
-from jax_ttt.dqn.base_learner import Learner
+from jax_ttt.dqn import metrics as training_metrics
+from jax_ttt.dqn.base_learner import Learner, Progress
 from jax_ttt.dqn.greedy_player import GreedyPlayer
+from jax_ttt.dqn.learner import DQN
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.games import pgx_games
 from jax_ttt.networks import q_network
@@ -33,6 +36,8 @@ def own_code_of(learner: object, network: object) -> OwnCode | None:
         Refused: they are not a subclass of `Learner` and of `flax.nnx.Module`, or are
             of two files.
     """
+    if learner is DQN:  # our own, which an agent's file need not name
+        learner = None
     if learner is None and network is None:
         return None
     for name, kind, parent in (
@@ -45,10 +50,12 @@ def own_code_of(learner: object, network: object) -> OwnCode | None:
             if parent is nnx.Module:
                 rule = "mlp, table or a subclass of flax.nnx.Module"
             raise Refused(f"{name} must be {rule}, got {argument_phrase(kind)}")
-    own = own_code.register(_class(learner), _class(network), setting_types())
-    # A class of the same name may have been another one before.
-    pgx_games.forget_games(with_programs=False)
-    return own
+    return own_code.register(
+        _class(learner),
+        _class(network),
+        setting_types(),
+        forget=functools.partial(pgx_games.forget_games, with_programs=False),
+    )
 
 
 def _class(kind: object) -> type | None:
@@ -97,23 +104,41 @@ def check_learner(learner: Learner) -> None:
         _check_network(own.network, learner.network)
     key = jax.random.key(0)
     start = _trace(f"{name}.init", learner.start, key)
+    before = start.own if isinstance(start, Progress) else start
 
     def update(key: jax.Array, state: Any) -> Any:  # noqa: ANN401
-        return learner.advance(state, learner.draw(key, 0))
+        return learner.update(state, learner.draw(key, 0))
 
-    result = _trace(f"{name}.update", update, key, start)
+    result = _trace(f"{name}.update", update, key, before)
     if not (isinstance(result, tuple) and len(result) == 2):
         raise Refused(f"{name}.update must return a state and metrics")
     after, metrics = result
     if not isinstance(metrics, Metrics):
         rule = "must return the metrics of self.metrics(...) second"
         raise Refused(f"{name}.update {rule}, got {argument_phrase(metrics)}")
-    if difference := _difference(start, after):
+    if difference := _difference(before, after):
         raise Refused(f"{name}.update returns another state than it gets: {difference}")
-    player = _trace(f"{name}.policy", learner.agent, start)
+    _check_metrics(name, metrics)
+    player = _trace(f"{name}.policy", learner.policy, before)
     if not isinstance(player, GreedyPlayer):
         rule = "must return a player of self.player(...)"
         raise Refused(f"{name}.policy {rule}, got {argument_phrase(player)}")
+    if difference := _difference(
+        q_network.param_shapes(learner.network), player.params
+    ):
+        rule = "the player's weights must be those of init_params"
+        raise Refused(f"{name}.policy: {rule}: {difference}")
+
+
+def _check_metrics(name: str, metrics: Metrics) -> None:
+    """Raise `Refused` unless each metric of an update is one number."""
+    expected = pytrees.leaves_by_name(training_metrics.no_updates())
+    for metric, value in pytrees.leaves_by_name(metrics).items():
+        kind = expected[metric].dtype
+        if value.shape != () or value.dtype != kind:
+            got = f"{value.dtype.name}{list(value.shape)}"
+            rule = f"the metric {metric} must be one number, {kind.name}"
+            raise Refused(f"{name}.update: {rule}, got {got}")
 
 
 def _check_network(name: str, network: q_network.Network) -> None:
@@ -127,10 +152,16 @@ def _check_network(name: str, network: q_network.Network) -> None:
 
     boards = jax.ShapeDtypeStruct((2, *shape), np.float32)
     try:
+        module = nnx.eval_shape(
+            lambda: q_network.own_module(network.architecture, nnx.Rngs(0))
+        )
         out = jax.eval_shape(values, boards)
-        q_network.param_shapes(network)
     except Exception as error:
         raise _refusal(name, error) from error
+    for _, variable in nnx.to_flat_state(nnx.state(module)):
+        if not isinstance(variable, nnx.Param):
+            got = type(variable).__name__
+            raise Refused(f"{name}: all its state must be nnx.Param, got {got}")
     expected = (2, heads * sizes.num_actions)
     if getattr(out, "shape", None) != expected:
         got = getattr(out, "shape", type(out).__name__)
@@ -145,10 +176,14 @@ def _trace(name: str, function: Callable[..., Any], *arguments: object) -> Any: 
 
     It is traced twice, since Python draws or counts anew each time.
     """
+
+    def trace() -> Any:  # noqa: ANN401
+        # JAX keeps the program of a function, so each trace is of a new one.
+        fresh = functools.partial(lambda *args: function(*args))
+        return jax.make_jaxpr(fresh, return_shape=True)(*arguments)
+
     try:
-        programs = [
-            jax.make_jaxpr(function, return_shape=True)(*arguments) for _ in range(2)
-        ]
+        programs = [trace(), trace()]
     except Exception as error:
         raise _refusal(name, error) from error
     (first, result), (second, _) = programs

@@ -6,6 +6,8 @@ which they name, and the settings of an own learner are flags.
 
 import contextlib
 import dataclasses
+import functools
+import hashlib
 import importlib.util
 import runpy
 import sys
@@ -48,15 +50,20 @@ def run_learner(path: str, keeps_programs: bool, name: str = "--learner") -> Own
         Refused: there is no such file, or it fails, or defines neither.
     """
     with _running(name, path, keeps_programs) as file:
-        module = _module(file)
+        module = _module(file, hashlib.sha256(file.read_bytes()).hexdigest())
     from jax_ttt.training import own_learner  # imports JAX
 
     return own_learner.own_code_of_module(f"{name} {path}", module)
 
 
-def _module(file: Path) -> types.ModuleType:
-    """Return a file as a module, which knows its file."""
-    name = f"own_{file.stem}"
+@functools.cache
+def _module(file: Path, digest: str) -> types.ModuleType:
+    """Return a file as a module, which knows its file.
+
+    The same content runs once in a process: its classes stay the same, and so do the
+    programs that are compiled for them.
+    """
+    name = f"own_{file.stem}_{digest[:12]}"
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
         raise Refused("must be a file of Python, *.py")

@@ -1,0 +1,617 @@
+"""Learners and networks of users, in one file: run, proven, played, saved, resumed."""
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import as_users
+import commands
+import jax
+import numpy as np
+import pytest
+import tiny
+from own_learners import FIELDS, FOR_NETWORK, NETWORK, PLAIN, SAME, changed, written
+from same_runs import assert_same_run
+
+import jax_ttt
+from jax_ttt.config import own_code
+from jax_ttt.files.run_folder import read_settings
+from jax_ttt.games import pgx_games
+from jax_ttt.training import many_agents
+from jax_ttt.training.many_agents import Job
+
+ARENA, EVALUATE, RUNS, SWEEP, TRAIN = map(
+    commands.module_of, ("arena", "evaluate", "runs", "sweep", "train")
+)
+FLAGS = tiny.flags()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def same_games():
+    """Forget the networks of these classes after the whole file."""
+    yield
+    pgx_games.forget_games(with_programs=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return the folder of the files."""
+    return tmp_path_factory.mktemp("own")
+
+
+@pytest.fixture(scope="module")
+def plain(folder):
+    """Return the path of a file with a learner that is no DQN."""
+    return written(folder / "plain.py", PLAIN)
+
+
+@pytest.fixture(scope="module")
+def one_layer(folder):
+    """Return the path of a file with a network."""
+    return written(folder / "one_layer.py", NETWORK)
+
+
+@pytest.fixture(scope="module")
+def plain_class(plain):
+    """Return the learner as a class, as an import gives it."""
+    return class_in(plain, "Plain")
+
+
+@pytest.fixture(scope="module")
+def network_class(one_layer):
+    """Return the network as a class."""
+    return class_in(one_layer, "OneLayer")
+
+
+def class_in(path, name):
+    """Return a class of a file, by an import."""
+    from importlib import util
+
+    spec = util.spec_from_file_location(f"{name}_file", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return getattr(module, name)
+
+
+@pytest.fixture(scope="module")
+def plain_run(plain, folder):
+    """Return the folder of a whole run of the learner, by the command."""
+    path = folder / "whole"
+    words = ["--learner", plain, "--step-size", "0.25", "--quiet", "--run-dir"]
+    assert commands.run(TRAIN, [*FLAGS, *words, str(path)]) == 0
+    return path
+
+
+@pytest.fixture(scope="module")
+def network_run(one_layer):
+    """Return a run of Python with the network, and our learner."""
+    return jax_ttt.train(learner=one_layer, **FOR_NETWORK)
+
+
+@pytest.fixture
+def unloaded(monkeypatch):
+    """Forget the classes, as in a new process."""
+    monkeypatch.setattr(own_code, "_classes", {})
+    monkeypatch.setattr(own_code, "_paths", {})
+
+
+def weights(agent):
+    """Return the bytes of an agent's weights."""
+    return [np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(agent.params)]
+
+
+def refusal(capsys, module, *words):
+    """Return the one line with which a command refuses its words."""
+    assert commands.run(module, [*map(str, words)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert err.startswith("error: ")
+    return err.removeprefix("error: ").rstrip("\n")
+
+
+# Ways to train.
+
+
+def test_a_class_and_its_file_give_the_agent_of_the_command(
+    plain, plain_class, plain_run
+):
+    agent = jax_ttt.load(plain_run, learner=plain)
+    for learner in (plain_class, plain):
+        run = jax_ttt.train(learner=learner, step_size=0.25, **FIELDS)
+        assert weights(run.agent) == weights(agent)
+        assert run.agent.config == agent.config
+    assert run.agent.config.own.settings == {"step_size": 0.25, "cost": "square"}
+
+
+def test_a_network_is_given_alone_or_with_a_learner(
+    network_class, network_run, one_layer, folder
+):
+    run = jax_ttt.train(network=network_class, **FOR_NETWORK)
+    assert weights(run.agent) == weights(network_run.agent)
+    shapes = sorted(leaf.shape for leaf in jax.tree.leaves(run.agent.params))
+    assert shapes == [(9,), (9, 9)]
+    both = written(folder / "both.py", PLAIN + NETWORK.partition("import jax_ttt")[2])
+    agent = jax_ttt.train(learner=both, **FOR_NETWORK).agent
+    own = agent.config.own
+    assert (own.learner, own.network) == ("Plain", "OneLayer")
+    assert agent.config.architecture.own.learner == ""
+    assert sorted(x.shape for x in jax.tree.leaves(agent.params)) == shapes
+
+
+def test_settings_of_the_learner_change_it(plain):
+    base = jax_ttt.train(learner=plain, **FIELDS).agent
+    assert base.config.own.settings["step_size"] == 0.5
+    for changes in ({"step_size": 0.1}, {"cost": "absolute"}):
+        other = jax_ttt.train(learner=plain, **FIELDS, **changes).agent
+        assert weights(other) != weights(base)
+
+
+def test_a_config_keeps_the_learner(plain, plain_run):
+    agent = jax_ttt.load(plain_run, learner=plain)
+    run = jax_ttt.train(preset=agent.config)
+    assert weights(run.agent) == weights(agent)
+    other = jax_ttt.train(preset=agent.config, step_size=0.5)
+    assert other.agent.config.own.settings["step_size"] == 0.5
+
+
+def test_each_seed_alone_is_the_same_among_many(plain):
+    runs = jax_ttt.train_many([3, 4], learner=plain, **FIELDS)
+    for run in runs:
+        alone = jax_ttt.train(seed=run.agent.seed, learner=plain, **FIELDS)
+        assert weights(alone.agent) == weights(run.agent)
+    other = jax_ttt.train_many([3, 4], learner=plain, step_size=0.1, **FIELDS)
+    result = jax_ttt.compare(runs, other)
+    assert result.seeds == (3, 4)
+    assert result.proven.first == result.proven.second == 0
+
+
+def test_agents_that_train_at_once_are_those_of_their_seeds(plain):
+    """They are rounded differently, since their products are of more numbers."""
+    runs = jax_ttt.train_many([3, 4], learner=plain, **FIELDS)
+    jobs = [Job(runs.config, seed) for seed in (3, 4)]
+    params = [p for block in many_agents.train_blocks(jobs, 2) for p in block.params()]
+    assert len(params) == 2
+    for together, run in zip(params, runs, strict=True):
+        for one, other in zip(
+            jax.tree.leaves(together), jax.tree.leaves(run.agent.params), strict=True
+        ):
+            np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_a_sweep_varies_settings_of_the_learner(plain, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = ["--learner", plain, "--num-seeds", "2", "--grid", "step_size=0.1,0.2"]
+    assert commands.run(SWEEP, [*FLAGS, *words, "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    sizes = [group["settings"] for group in result["groups"]]
+    assert sizes == [{"step_size": 0.1}, {"step_size": 0.2}]
+    assert [len(group["agents"]) for group in result["groups"]] == [2, 2]
+    again = ["--resume", result["file"], "--learner", plain]
+    assert commands.run(SWEEP, again) == 0
+    flag = f"--learner {os.path.relpath(plain)}"
+    assert f"--resume {result['file']} {flag} --csv" in capsys.readouterr().out
+    line = refusal(capsys, SWEEP, *words[:4], "--grid", "step_size=2")
+    assert line == "--step-size must be a number above 0 and at most 1, got '2'"
+
+
+@pytest.mark.parametrize("preset", ["default", "table"])
+def test_a_dqn_with_nothing_changed_has_the_weights_of_ours(preset, folder):
+    same = written(folder / "same.py", SAME)
+    fields = {"num_envs": 8, "num_updates": 4, "eval_every": 2}
+    if preset == "default":
+        fields["hidden_size"] = 8
+    ours = jax_ttt.train(preset=preset, **fields)
+    run = jax_ttt.train(preset=preset, learner=same, **fields)
+    assert run.agent.config.own.learner == "Same"
+    assert weights(run.agent) == weights(ours.agent)
+    assert run.agent.grade == ours.agent.grade
+
+
+def test_our_own_learner_is_named_too():
+    ours = jax_ttt.train(**FIELDS)
+    run = jax_ttt.train(learner=jax_ttt.DQN, **FIELDS)
+    assert run.agent.config == ours.agent.config
+    assert weights(run.agent) == weights(ours.agent)
+
+
+def test_presets_of_a_learner(plain, folder):
+    """A DQN has the preset of the game, and another learner the plain one."""
+    small = {"num_envs": 8, "num_updates": 4, "eval_every": 2, "hidden_size": 8}
+    same = written(folder / "same.py", SAME)
+    for learner, preset in ((plain, "plain"), (same, "default")):
+        config = jax_ttt.train(learner=learner, **small).agent.config
+        own = dataclasses.replace(config, own=None)
+        assert own == jax_ttt.PRESETS[preset].replace(**small)
+        words = ["--learner", learner]
+        assert commands.parse(TRAIN, words).preset == preset
+
+
+# The agent.
+
+
+def test_an_agent_is_proven_and_played(network_run):
+    agent = network_run.agent
+    proof = jax_ttt.prove(agent)
+    assert proof.unbeatable is False
+    assert jax_ttt.grade(agent).evidence == "construction"
+    game = jax_ttt.new_game(agent, seat="second")
+    values = jax_ttt.q_values(agent, [])
+    assert jax_ttt.best_move(agent, []) == max(values, key=lambda move: values[move])
+    assert str(game)
+
+
+def test_an_agent_is_corrected_and_certified(network_run, folder, one_layer, capsys):
+    result = jax_ttt.correct(network_run.agent)
+    assert result.num_corrections > 0
+    assert result.grade.unbeatable is True
+    path = folder / "corrected.safetensors"
+    jax_ttt.save(result.agent, path)
+    certificate = folder / "certificate.json"
+    words = [path, "--learner", one_layer, "--certificate", certificate]
+    assert commands.run(EVALUATE, [*map(str, words)]) == 0
+    checker = as_users.ROOT / "docs" / "check_certificate.py"
+    done = subprocess.run(
+        [sys.executable, str(checker), str(certificate)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_two_agents_meet_in_an_arena(plain_run, plain, capsys):
+    words = [str(plain_run), "random", "--learner", plain, "--json"]
+    assert commands.run(ARENA, words) == 0
+    assert json.loads(capsys.readouterr().out)["env_id"] == "tic_tac_toe"
+
+
+IN_A_NEW_PROCESS = """
+import sys
+import jax_ttt
+
+agent, file, changed = sys.argv[1:]
+for learner in (None, changed, file):
+    try:
+        loaded = jax_ttt.load(agent, learner=learner)
+        print(jax_ttt.grade(loaded).unbeatable, loaded.config.own.settings)
+    except jax_ttt.Refused as error:
+        print(error)
+"""
+
+
+def test_another_process_asks_for_the_file(plain_run, plain, tmp_path):
+    other = written(tmp_path / "plain.py", PLAIN + "\n")
+    done = subprocess.run(
+        [sys.executable, "-c", IN_A_NEW_PROCESS, str(plain_run), plain, other],
+        env=as_users.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    missing, changed_file, loaded = done.stdout.splitlines()
+    path = plain_run / "agent.safetensors"
+    start = f"{path}: made with Plain of plain.py, SHA-256 "
+    assert missing.startswith(start)
+    assert "name its file by --learner plain.py in a command" in missing
+    assert changed_file.startswith(start)
+    assert changed_file.endswith("but the Plain that is loaded has another source")
+    assert loaded == "False {'step_size': 0.25, 'cost': 'square'}"
+
+
+def test_commands_ask_for_the_file(unloaded, plain_run, plain, capsys, monkeypatch):
+    monkeypatch.chdir(plain_run.parent)
+    for name in ("evaluate", "play", "plot", "arena", "correct"):
+        words = [plain_run, "random"] if name == "arena" else [plain_run]
+        if name == "plot":
+            words.append("--game")
+        line = refusal(capsys, commands.module_of(name), *words)
+        assert f"{plain_run / 'agent.safetensors'}: made with Plain of plain.py" in line
+        assert "by --learner plain.py in a command" in line
+    line = refusal(capsys, TRAIN, "--resume", plain_run)
+    assert "made with Plain of plain.py" in line
+    words = [str(plain_run), "--learner", plain, "--json"]
+    assert commands.run(EVALUATE, words) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["grade"]["unbeatable"] is False
+    assert commands.run(RUNS, [str(plain_run.parent), "--learner", plain]) == 0
+    assert "whole" in capsys.readouterr().out
+
+
+# A run that stops.
+
+
+def test_an_interrupted_run_continues_bit_for_bit(
+    plain, plain_run, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    words = ["--learner", plain, "--step-size", "0.25", "--run-dir", "cut"]
+    steps = []
+
+    def stop_at_second(step):
+        steps.append(step)
+        if len(steps) == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    assert commands.run(TRAIN, [*FLAGS, *words], on_step=stop_at_second) == 130
+    flag = f"--learner {os.path.relpath(plain)}"
+    assert f"train --resume cut {flag}" in capsys.readouterr().err
+    assert commands.run(TRAIN, ["--resume", "cut", "--learner", plain]) == 0
+    assert f"evaluate cut {flag}" in capsys.readouterr().out
+    assert_same_run(tmp_path / "cut", plain_run)
+    settings = read_settings(tmp_path / "cut" / "config.json").config
+    assert settings.own.settings["step_size"] == 0.25
+
+
+def test_a_run_continues_with_its_settings_only(plain, plain_run, capsys):
+    words = ["--resume", plain_run, "--learner", plain, "--step-size", "0.5"]
+    line = refusal(capsys, TRAIN, *words)
+    assert "--step-size is 0.25 in this run, got 0.5" in line
+
+
+def test_a_run_begins_again_from_its_settings(plain, plain_run, tmp_path):
+    words = ["--config", str(plain_run), "--learner", plain, "--quiet"]
+    assert commands.run(TRAIN, [*words, "--run-dir", str(tmp_path / "again")]) == 0
+    assert_same_run(tmp_path / "again", plain_run)
+
+
+# The help.
+
+
+def test_the_help_shows_the_settings_of_the_learner(plain, capsys):
+    with pytest.raises(SystemExit) as end:
+        commands.parse(TRAIN, ["--learner", plain, "--help"])
+    assert end.value.code == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "--step-size 0<..1" in text
+    assert "Length of a step. (default: 0.5)" in text
+    assert "--cost {square,absolute}" in text
+    assert "The settings of Plain." in text
+
+
+# Mistakes.
+
+UPDATE = "return State(params, self.replace_finished(after, new_key)), metrics"
+FAULTS = {
+    "structure": (
+        UPDATE,
+        "return (params, state.games), metrics",
+        "Plain.update returns another state than it gets: ",
+    ),
+    "dtype": (
+        "params = jax.tree.map(lambda w, g: w - step * g, state.params, grads)",
+        "params = jax.tree.map(lambda w: w.astype(jnp.bfloat16), state.params)",
+        "float32[8] before and bfloat16[8] after",
+    ),
+    "shape": (
+        "params = jax.tree.map(lambda w, g: w - step * g, state.params, grads)",
+        "params = jax.tree.map(lambda w: w[None], state.params)",
+        "float32[8] before and float32[1, 8] after",
+    ),
+    "no metrics": (
+        UPDATE,
+        "return State(params, state.games), cost",
+        "Plain.update must return the metrics of self.metrics(...) second, got ",
+    ),
+    "one result": (
+        UPDATE,
+        "return params",
+        "Plain.update must return a state and metrics",
+    ),
+    "vector as loss": (
+        "self.metrics(counts, loss=cost,",
+        "self.metrics(counts, loss=target,",
+        "Plain.update: the metric loss must be one number, float32, got float32[8]",
+    ),
+    "no player": (
+        "return self.player(state.params)",
+        "return state.params",
+        "Plain.policy must return a player of self.player(...), got a State",
+    ),
+    "player of other weights": (
+        "return self.player(state.params)",
+        "return self.player(state)",
+        "Plain.policy: the player's weights must be those of init_params",
+    ),
+    "an error in init": (
+        "params_key, games_key = jax.random.split(key)",
+        "params_key, games_key = 1 / 0",
+        "Plain.init raises ZeroDivisionError: division by zero",
+    ),
+    "a method is missing": (
+        "def policy(self, state):",
+        "def player_of(self, state):",
+        "Plain.policy raises NotImplementedError",
+    ),
+    "random numbers of NumPy in init": (
+        "return State(self.init_params(params_key), ",
+        "noise = np.random.default_rng().normal()\n"
+        "        params = self.init_params(params_key)\n"
+        "        return State(jax.tree.map(lambda w: w + noise, params), ",
+        "Plain.init is another program each time: it must draw random numbers from ",
+    ),
+    "random numbers of NumPy in update": (
+        "action = jax.random.categorical(action_key, jnp.log(legal))",
+        "action = jnp.asarray(np.random.default_rng().permutation(8)) % 9",
+        "Plain.update is another program each time: it must draw random numbers from ",
+    ),
+    "no dataclass": (
+        "    @dataclasses.dataclass(frozen=True)\n    class Settings",
+        "    class Settings",
+        "Plain.Settings must be a dataclass",
+    ),
+    "no default": (
+        "Meta(gt=0, le=1)] = 0.5",
+        "Meta(gt=0, le=1)]",
+        "Plain.Settings.step_size must have a default",
+    ),
+    "default out of range": (
+        "Meta(gt=0, le=1)] = 0.5",
+        "Meta(gt=0, le=1)] = 2.0",
+        "step-size must be a number above 0 and at most 1, got 2.0",
+    ),
+    "name of a setting": (
+        "cost: Literal",
+        "loss: Literal",
+        "Plain.Settings.loss: there is a setting of this name",
+    ),
+}
+"""What is changed in the file of the learner, and what the refusal says."""
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_mistake_is_one_line(fault, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    old, new, reason = FAULTS[fault]
+    file = written(tmp_path / "own.py", changed(PLAIN, old, new))
+    assert reason in refusal(capsys, TRAIN, *FLAGS, "--learner", file)
+    assert not (tmp_path / "runs").exists()
+    with pytest.raises(jax_ttt.Refused):
+        jax_ttt.train(learner=file, **FIELDS)
+
+
+NETWORK_FAULTS = {
+    "number of actions": (
+        "planes, num_values, rngs=rngs)",
+        "planes, 7, rngs=rngs)",
+        "OneLayer: for 2 boards its values must have the shape (2, 18), as num_values "
+        "is 18, got (2, 7)",
+    ),
+    "batch norm": (
+        "rngs=rngs)\n\n",
+        "rngs=rngs)\n        self.norm = nnx.BatchNorm(4, rngs=rngs)\n\n",
+        "OneLayer: all its state must be nnx.Param, got BatchStat",
+    ),
+    "dropout": (
+        "rngs=rngs)\n\n",
+        "rngs=rngs)\n        self.drop = nnx.Dropout(0.5, rngs=rngs)\n\n",
+        "OneLayer: all its state must be nnx.Param, got Rng",
+    ),
+    "another signature": (
+        "(self, shape, num_values, *, rngs)",
+        "(self, *, rngs)",
+        "OneLayer raises TypeError: OneLayer.__init__() takes 1 positional argument",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", NETWORK_FAULTS)
+def test_a_mistake_in_a_network_is_one_line(fault, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    old, new, reason = NETWORK_FAULTS[fault]
+    file = written(tmp_path / "own.py", changed(NETWORK, old, new))
+    words = ["--num-updates", "4", "--eval-every", "2", "--num-envs", "8"]
+    assert reason in refusal(capsys, TRAIN, *words, "--learner", file)
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("loss=cost,", "loss=cost * jnp.nan,"),
+        ("w - step * g,", "w - jnp.inf * g,"),
+    ],
+)
+def test_a_run_whose_numbers_are_not_finite_ends(old, new, tmp_path, capsys):
+    file = written(tmp_path / "own.py", changed(PLAIN, old, new))
+    words = ["--learner", file, "--run-dir", str(tmp_path / "run")]
+    assert commands.run(TRAIN, [*FLAGS, *words]) == 3
+    err = capsys.readouterr().err
+    assert "Traceback" not in err
+    assert "diverged" in err
+    with pytest.raises(FloatingPointError):
+        jax_ttt.train(learner=file, **FIELDS)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("x = 1\n", ": it defines no subclass of jax_ttt.Learner or of flax.nnx.Mod"),
+        ("x = 1\nx / 0\n", ", line 2: ZeroDivisionError: division by zero"),
+        ("x = (\n", ", line 1: SyntaxError: '(' was never closed"),
+        ("import no_such_module\n", ", line 1: ModuleNotFoundError: No module named"),
+        ("from jax_ttt import DQN\n", ": it defines no subclass of jax_ttt.Learner"),
+    ],
+)
+def test_a_file_without_a_learner_is_refused(text, reason, tmp_path, capsys):
+    file = written(tmp_path / "own.py", text)
+    line = refusal(capsys, TRAIN, "--learner", file)
+    assert line.startswith(f"--learner {file}{reason}")
+    with pytest.raises(jax_ttt.Refused, match=r"^learner .*own\.py") as error:
+        jax_ttt.train(learner=file)
+    assert "\n" not in str(error.value)
+
+
+def test_files_that_are_not_there_are_refused(tmp_path, capsys):
+    for name in ("none.py", str(tmp_path)):
+        line = refusal(capsys, TRAIN, "--learner", name)
+        assert line == f"--learner {name}: no such file"
+    text = written(tmp_path / "own.txt", PLAIN)
+    line = refusal(capsys, TRAIN, "--learner", text)
+    assert line == f"--learner {text}: must be a file of Python, *.py"
+
+
+def test_settings_of_the_learner_have_ranges_and_names(plain, capsys):
+    rule = "must be a number above 0 and at most 1, got"
+    with pytest.raises(jax_ttt.Refused, match=f"^step_size {rule} 2$"):
+        jax_ttt.train(learner=plain, step_size=2)
+    with pytest.raises(jax_ttt.Refused, match=r"step_siz; did you mean step_size\?"):
+        jax_ttt.train(learner=plain, step_siz=0.1)
+    with pytest.raises(jax_ttt.Refused, match="there is no setting step_size"):
+        jax_ttt.train(step_size=0.1)
+    line = refusal(capsys, TRAIN, "--learner", plain, "--step-siz", "1")
+    assert line == "there is no flag --step-siz; did you mean --step-size?"
+    assert commands.run(TRAIN, ["--learner", plain, "--step-size", "2"]) == 2
+    err = capsys.readouterr().err
+    assert as_users.names(err, f"{rule} '2'")
+    assert "Traceback" not in err
+
+
+def test_classes_of_two_files_are_refused(plain_class, network_class):
+    with pytest.raises(jax_ttt.Refused, match=r"^Plain and OneLayer must be in"):
+        jax_ttt.train(learner=plain_class, network=network_class)
+
+
+def test_a_network_and_a_file_are_refused(plain, network_class):
+    with pytest.raises(jax_ttt.Refused, match=r"^network must be left out with"):
+        jax_ttt.train(learner=plain, network=network_class)
+
+
+@pytest.mark.parametrize("wrong", [3, dict, None.__class__, ["a"]])
+def test_what_is_no_learner_and_no_network_is_refused(wrong):
+    rule = r"must be a subclass of jax_ttt\.Learner, or a file that defines one, got"
+    with pytest.raises(jax_ttt.Refused, match=f"^learner {rule}"):
+        jax_ttt.train(learner=wrong)
+    rule = r"must be mlp, table or a subclass of flax\.nnx\.Module, got"
+    with pytest.raises(jax_ttt.Refused, match=f"^network {rule}"):
+        jax_ttt.train(network=wrong)
+
+
+def test_what_only_a_dqn_has_is_refused_elsewhere(plain, folder, tmp_path, capsys):
+    start = tiny.save_untrained(tmp_path / "agent.safetensors")
+    words = ["--learner", plain, "--run-dir", tmp_path / "run"]
+    rule = "must be left out with Plain, which is no DQN, got"
+    line = refusal(capsys, TRAIN, *FLAGS, *words, "--start-agent", start)
+    assert line == f"--start-agent {rule} '{start}'"
+    large = ["--env-id", "connect_4x4", "--start-share", "0.5"]
+    line = refusal(capsys, TRAIN, *FLAGS, *words, *large)
+    assert line == f"--start-share {rule} 0.5"
+    for field, value in (("start_agent", str(start)), ("start_share", 0.5)):
+        fields = {**FIELDS, field: value}
+        if field == "start_share":
+            fields["env_id"] = "connect_4x4"
+        with pytest.raises(jax_ttt.Refused, match=f"^{field} {rule}"):
+            jax_ttt.train(learner=plain, **fields)
+
+
+def test_processes_can_not_share_a_learner(plain, capsys):
+    for module in (TRAIN, SWEEP):
+        line = refusal(capsys, module, "--learner", plain, "--distributed")
+        assert line == "--learner must be left out with --distributed"
