@@ -10,6 +10,7 @@ import sys
 import as_users
 import commands
 import jax
+import jaxtyping
 import numpy as np
 import pytest
 import tiny
@@ -92,6 +93,14 @@ def plain_run(plain, folder):
 def network_run(one_layer):
     """Return a run of Python with the network, and our learner."""
     return jax_ttt.train(learner=one_layer, **FOR_NETWORK)
+
+
+@pytest.fixture
+def any_types():
+    """Leave wrong arguments to the functions, as for users."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture
@@ -467,14 +476,16 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_mistake_is_one_line(fault, tmp_path, monkeypatch, capsys):
+def test_a_mistake_is_one_line(any_types, fault, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     old, new, reason = FAULTS[fault]
     file = written(tmp_path / "own.py", changed(PLAIN, old, new))
-    assert reason in refusal(capsys, TRAIN, *FLAGS, "--learner", file)
+    line = refusal(capsys, TRAIN, *FLAGS, "--learner", file)
+    assert reason in line
     assert not (tmp_path / "runs").exists()
-    with pytest.raises(jax_ttt.Refused):
+    with pytest.raises(jax_ttt.Refused) as error:
         jax_ttt.train(learner=file, **FIELDS)
+    assert "\n" not in str(error.value)
 
 
 NETWORK_FAULTS = {
@@ -585,7 +596,7 @@ def test_a_network_and_a_file_are_refused(plain, network_class):
 
 
 @pytest.mark.parametrize("wrong", [3, dict, None.__class__, ["a"]])
-def test_what_is_no_learner_and_no_network_is_refused(wrong):
+def test_what_is_no_learner_and_no_network_is_refused(any_types, wrong):
     rule = r"must be a subclass of jax_ttt\.Learner, or a file that defines one, got"
     with pytest.raises(jax_ttt.Refused, match=f"^learner {rule}"):
         jax_ttt.train(learner=wrong)

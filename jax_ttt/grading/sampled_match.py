@@ -18,6 +18,7 @@ from jax_ttt.config.grade import Match, Rates
 from jax_ttt.games import pgx_games
 from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.players.asked_players import HostPlayer
+from jax_ttt.players.network_player import GreedyPlayer
 from jax_ttt.players.player import Player
 from jax_ttt.players.program import Line
 
@@ -38,7 +39,7 @@ class _Games(NamedTuple):
 def play_match(
     env: pgx.Env,
     key: Key[Array, ""],
-    player: Partial,
+    player: Partial | GreedyPlayer,
     opponent: Partial,
     num_games: int,
     seat: SeatSetting = "both",
