@@ -56,13 +56,13 @@ class PolicyGradient(jax_ttt.Learner):
             gain = advantage * (chosen * log_policy).sum(axis=1)
             entropy = -(jnp.exp(log_policy) * log_policy).sum(axis=1, where=legal)
             costs = importance * (optax.huber_loss(value, target) - gain)
-            costs -= self.settings.entropy * entropy
-            return costs.mean(where=move.live)
+            return (costs - self.settings.entropy * entropy).mean(where=move.live)
 
         cost, grads = jax.value_and_grad(loss)(state.params)
         changes, opt_state = self.optimizer.update(grads, state.opt_state)
         params = optax.apply_updates(state.params, changes)
-        metrics = self.metrics(counts, loss=cost, grad_norm=optax.global_norm(grads))
+        norm = jnp.sqrt(sum(jnp.vdot(g, g) for g in jax.tree.leaves(grads)))
+        metrics = self.metrics(counts, loss=cost, grad_norm=norm)
         return State(params, opt_state, self.replace_finished(after, new_key)), metrics
 
     def policy(self, state):
