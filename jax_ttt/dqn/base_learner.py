@@ -18,8 +18,9 @@ import numpy as np
 import pgx
 from flax import nnx
 from jax.tree_util import GetAttrKey
-from jaxtyping import Array, Bool, Float, Int, Key, PyTree, Shaped
+from jaxtyping import Array, Bool, Float, Int, Key, PyTree, Shaped, UInt64
 
+from jax_ttt.config.errors import Refused
 from jax_ttt.config.settings import Config, setting_types, traced_names
 from jax_ttt.dqn import metrics as training_metrics
 from jax_ttt.dqn import random_numbers
@@ -84,7 +85,7 @@ _Carry: TypeAlias = tuple[Any, Metrics]
 
 @dataclasses.dataclass(frozen=True)
 class Learner:
-    """All that updates depend on and never change. Make it by `of` or `of_agents`.
+    """All that updates depend on and never change. Make it by `of`.
 
     A learner of your own is a subclass with three methods:
 
@@ -127,34 +128,28 @@ class Learner:
             ValueError: `opponent` is None although the settings name an opponent, or
                 they don't and it is not None.
         """
-        learner = cls.of_agents([config], opponent)
-        numbers = jax.tree.map(jnp.float32, config)
-        return dataclasses.replace(learner, config=numbers)
+        if config.is_self_play != (opponent is None):
+            raise ValueError(f"the settings name {config.opponent!r}")
+        return cls(
+            config=jax.tree.map(jnp.float32, config),
+            opponent=opponent or SelfPlay(config.env_id, config.num_envs),
+            positions=table.positions_for(config.architecture),
+        )
 
-    @classmethod
-    def of_agents(
-        cls, configs: Sequence[Config], opponent: Opponent | None = None
-    ) -> Self:
+    def for_agents(self, configs: Sequence[Config]) -> Self:
         """Return the learner of `S` agents, whose numbers have an axis of agents.
 
         Opponent and positions are the same for all agents, so they have none.
 
         Raises:
-            ValueError: as `of`, or the settings differ in more than the traced numbers.
+            ValueError: the settings differ in more than the traced numbers.
         """
-        config = configs[0]
-        if config.is_self_play != (opponent is None):
-            raise ValueError(f"the settings name {config.opponent!r}")
         # Equal settings are often one object, which is compared only once.
         different = {id(config): config for config in configs}.values()
         if len(set(map(static_settings, different))) > 1:
             raise ValueError("the settings differ in more than numbers that are data")
         numbers = jax.tree.map(lambda *leaves: np.array(leaves, np.float32), *configs)
-        return cls(
-            config=jax.device_put(numbers),
-            opponent=opponent or SelfPlay(config.env_id, config.num_envs),
-            positions=table.positions_for(config.architecture),
-        )
+        return dataclasses.replace(self, config=jax.device_put(numbers))
 
     def init(self, key: Key[Array, ""]) -> Any:  # noqa: ANN401  any pytree
         """Return the state before the first update; `key` is consumed."""
@@ -170,6 +165,32 @@ class Learner:
     def policy(self, state: Any) -> GreedyPlayer:  # noqa: ANN401
         """Return the player that the learner has learned so far; see `player`."""
         raise NotImplementedError
+
+    def with_weights(self, state: Any, params: nnx.State) -> Any:  # noqa: ANN401
+        """Return a run's state that begins with the weights of a saved agent.
+
+        Both have an axis of agents.
+
+        Raises:
+            Refused: the learner can't.
+        """
+        del state, params
+        raise Refused(f"start_agent must be left out with {type(self).__name__}")
+
+    def with_positions(
+        self,
+        state: Any,  # noqa: ANN401
+        positions: UInt64[np.ndarray, " C"],
+        rng: np.random.Generator,
+    ) -> Any:  # noqa: ANN401
+        """Return a run's state that knows positions for games to start in.
+
+        They are 64-bit keys: those on lines that beat the agent, after an evaluation
+        with `start_share`, or those of another agent's corrections. Here they are
+        ignored. The state has an axis of agents, and is on the host afterwards.
+        """
+        del positions, rng
+        return state
 
     @property
     def network(self) -> Network:

@@ -41,11 +41,12 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 import pgx
 from flax import nnx
 from jax.typing import ArrayLike, DTypeLike
-from jaxtyping import Array, Bool, Float, Int, Key, PyTree, Shaped
+from jaxtyping import Array, Bool, Float, Int, Key, PyTree, Shaped, UInt64
 
 from jax_ttt.dqn import (
     equations,
@@ -221,6 +222,33 @@ class DQN(Learner):
     def policy(self, state: TrainState) -> GreedyPlayer:
         """Return the greedy player of the averaged weights."""
         return GreedyPlayer(self.network, state.average_params)
+
+    def with_weights(self, state: TrainState, params: nnx.State) -> TrainState:
+        """Return the state with these weights in all three networks."""
+        return dataclasses.replace(
+            state, params=params, target_params=params, average_params=params
+        )
+
+    def with_positions(
+        self,
+        state: TrainState,
+        positions: UInt64[np.ndarray, " C"],
+        rng: np.random.Generator,
+    ) -> TrainState:
+        """Return the state with positions added to the pool of starts of each agent.
+
+        If there are more positions than the pool can hold, `rng` draws those that it
+        gets. All agents have the same pool.
+        """
+        # Of several processes, each has some of the agents.
+        pool = jax.tree.map(
+            lambda leaf: np.asarray(leaf.addressable_data(0))[0], state.pool
+        )
+        pool = start_positions.add_positions(pool, positions, rng)
+        pool = jax.tree.map(
+            lambda leaf, old: np.broadcast_to(leaf, old.shape), pool, state.pool
+        )
+        return dataclasses.replace(state, pool=pool)
 
     def weights_of(self, state: TrainState) -> nnx.State:
         """Return the weights in training, which are finite unless it diverged."""

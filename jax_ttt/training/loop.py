@@ -239,7 +239,8 @@ def _evaluate(
         )
         result = result._replace(searched=searched)
         if state.update:
-            state = run_state.add_to_pool(state, positions, rng)
+            learned = learner.with_positions(state.train_state, positions, rng)
+            state = dataclasses.replace(state, train_state=jax.device_put(learned))
     state = dataclasses.replace(state, evaluated=state.updates_done)
     return RunStep(state, None, result, weights=weights)
 

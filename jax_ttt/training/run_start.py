@@ -17,7 +17,6 @@ from jaxtyping import UInt32, UInt64
 from jax_ttt.config.errors import AgentError, SettingError
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.settings import COUNTEREXAMPLES, NO_AGENT, Config
-from jax_ttt.dqn import start_positions
 from jax_ttt.dqn.base_learner import Learner
 from jax_ttt.dqn.learner import DQN
 from jax_ttt.files.checkpoint import LatestCheckpoint
@@ -50,11 +49,10 @@ def make_learner(configs: Sequence[Config], seeds: Sequence[int]) -> Learner:
     pgx_games.make_env(configs[0].env_id)
     check_first_move(configs[0])
     own, opponent = configs[0].own, make_opponent(configs[0], seeds[0])
-    if own is None:
-        return DQN.of_agents(configs, opponent)
-    kind = own.learner_class or DQN
-    own_learner.check_learner(kind.of(configs[0], opponent))
-    return kind.of_agents(configs, opponent)
+    kind = (own and own.learner_class) or DQN
+    learner = kind.of(configs[0], opponent)
+    own_learner.check_learner(learner)
+    return learner.for_agents(configs)
 
 
 def make_opponent(config: Config, seed: int) -> Opponent | None:
@@ -106,26 +104,26 @@ def first_state(
     # Read before a program is compiled, since a file may not fit.
     agent = start_agent(config)
     positions = pool_positions(config)
-    if (agent or config.start_share) and not isinstance(learner, DQN):
-        name = "start_agent" if agent else "start_share"
-        rule = f"left out with {type(learner).__name__}, which is no DQN"
-        raise SettingError(name, rule, getattr(config, name))
     mesh = agent_batch.mesh_of_agents(mesh, len(keys))
     learner, device_keys = agent_batch.put_agents_on_devices((learner, keys), mesh)
     train_state = agent_batch.start_program(learner, device_keys, mesh=mesh)
     if agent is not None:
-        params = _repeated(agent.params, train_state.params, mesh)
-        train_state = dataclasses.replace(
-            train_state, params=params, target_params=params, average_params=params
+        weights = agent_batch.agent_weights(learner, train_state, mesh)
+        params = jax.tree.map(
+            lambda leaf, like: np.broadcast_to(leaf, like.shape), agent.params, weights
         )
+        train_state = learner.with_weights(train_state, params)
     if positions is not None:
-        pool = start_positions.add_positions(
-            pool=start_positions.empty_pool(config.env_id),
-            numbers=positions,
-            rng=np.random.default_rng(0),
-        )
-        pool = _repeated(pool, train_state.pool, mesh)
-        train_state = dataclasses.replace(train_state, pool=pool)
+        rng = np.random.default_rng(0)
+        train_state = learner.with_positions(train_state, positions, rng)
+    train_state = jax.tree.map(
+        lambda leaf: (
+            agent_batch.put_agents_on_devices(leaf, mesh)
+            if isinstance(leaf, np.ndarray)
+            else leaf
+        ),
+        train_state,
+    )
     return run_state.initial_state(train_state, keys)
 
 
@@ -175,14 +173,6 @@ def _read_agent(name: str, env_id: EnvId) -> Agent:
     player = registry.make_player(spec, env_id, jax.random.key(0))
     assert isinstance(player, AgentPlayer)  # as it is a saved agent
     return player.agent
-
-
-def _repeated(tree: TreeT, like: TreeT, mesh: Mesh | None) -> TreeT:
-    """Return one agent's arrays on the devices, for each of the agents of `like`."""
-    repeated = jax.tree.map(
-        lambda leaf, other: np.broadcast_to(leaf, other.shape), tree, like
-    )
-    return agent_batch.put_agents_on_devices(repeated, mesh)
 
 
 def restored_step(learner: Learner, state: RunState) -> RunStep:

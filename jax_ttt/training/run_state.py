@@ -20,7 +20,6 @@ from flax import nnx
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import metrics as training_metrics
-from jax_ttt.dqn import start_positions
 from jax_ttt.dqn.metrics import GameCounts, Metrics
 from jax_ttt.files.metrics_rows import Evaluated, Row, Trained, TrainingCounts
 from jax_ttt.grading import training_evaluation
@@ -134,25 +133,6 @@ def after_chunk(
         metrics=training_metrics.no_updates(before.loss.shape) if is_row else metrics,
         diverged=state.diverged | ~(finite & metrics.finite_weights),
     )
-
-
-def add_to_pool(
-    state: RunState, position_keys: np.ndarray, rng: np.random.Generator
-) -> RunState:
-    """Return the state with positions, as 64-bit keys, added to its pool of starts.
-
-    If there are more positions than the pool can hold, `rng` draws those that it gets.
-
-    Raises:
-        ValueError: the run has no pool.
-    """
-    if getattr(state.train_state, "pool", None) is None:
-        raise ValueError("the run has no pool")
-    pool = jax.tree.map(lambda leaf: np.asarray(leaf)[0], state.train_state.pool)
-    pool = start_positions.add_positions(pool, position_keys, rng)
-    pool = jax.device_put(jax.tree.map(lambda leaf: np.asarray(leaf)[None], pool))
-    train_state = dataclasses.replace(state.train_state, pool=pool)
-    return dataclasses.replace(state, train_state=train_state)
 
 
 def copy_to_host(state: RunState) -> dict[str, np.ndarray]:

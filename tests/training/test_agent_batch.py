@@ -118,7 +118,8 @@ def test_a_call_takes_half_a_second_or_one_update(num_updates, seconds, expected
 
 def test_agents_in_groups_have_the_results_of_all_at_once():
     """A learner's numbers are an agent's own, and its opponent is not."""
-    learner = DQN.of_agents([Config.of(gamma=x) for x in (0.1, 0.2, 0.3, 0.4, 0.5)])
+    configs = [Config.of(gamma=x) for x in (0.1, 0.2, 0.3, 0.4, 0.5)]
+    learner = DQN.of(configs[0]).for_agents(configs)
     keys = run_keys(range(5))
 
     def gamma_and_key(learner, key, factor):
