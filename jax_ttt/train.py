@@ -348,9 +348,9 @@ def check_same(args: Args, latest: LatestCheckpoint) -> None:
     if args.config.num_updates > latest.plan.config.num_updates:
         del now["num_updates"]
     changed = [
-        f"{flag_name(name)} is {before[name]} in this run, got {value}"
+        f"{flag_name(name)} is {before.get(name)} in this run, got {value}"
         for name, value in now.items()
-        if value != before[name]
+        if value != before.get(name)
     ]
     if args.run_dir is not None:
         changed.append("--run-dir must be left out")

@@ -27,6 +27,7 @@ from jax_ttt.config.grade import (
     Rates,
     SeatGrade,
 )
+from jax_ttt.config.own_code import OwnCode
 from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records
 from jax_ttt.files.checkpoint import Checkpoint
@@ -77,6 +78,7 @@ PARTS = (
     Exam,
     ExamScore,
     Config,
+    OwnCode,
 )
 """The records inside of them."""
 

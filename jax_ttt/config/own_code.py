@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from jax_ttt.config import ranges
 from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.config.ranges import Setting, check_value
 
@@ -24,6 +25,14 @@ _paths: dict[str, str] = {}
 """The paths of the files of this process, by their SHA-256."""
 _classes: dict[tuple[str, str], type] = {}
 """The classes of this process, by the SHA-256 of their file and their name."""
+_modules: dict[str, str] = {}
+"""The names of the modules of these files, by their SHA-256."""
+
+
+def _class(sha256: str, name: str) -> type | None:
+    """Return a class of a file that this process has loaded; else None."""
+    module = sys.modules.get(_modules.get(sha256, ""))
+    return _classes.get((sha256, name)) or getattr(module, name, None)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -48,7 +57,7 @@ class OwnCode:
 
     def __post_init__(self) -> None:
         for name in filter(None, (self.learner, self.network)):
-            if (self.sha256, name) not in _classes:
+            if _class(self.sha256, name) is None:
                 raise SettingError("own", self._rule(name), name)
         kinds = self.setting_types
         for name in self.settings.keys() - kinds.keys():
@@ -74,7 +83,7 @@ class OwnCode:
     @property
     def learner_class(self) -> Any:  # noqa: ANN401  a class of the learners
         """The learner's class; None for the learner of this package."""
-        return _classes[self.sha256, self.learner] if self.learner else None
+        return _class(self.sha256, self.learner) if self.learner else None
 
     @property
     def flag(self) -> str:
@@ -90,7 +99,7 @@ class OwnCode:
     @property
     def network_class(self) -> Any:  # noqa: ANN401  a class of the networks
         """The network's class; None for a network of this package."""
-        return _classes[self.sha256, self.network] if self.network else None
+        return _class(self.sha256, self.network) if self.network else None
 
     @property
     def settings_class(self) -> type | None:
@@ -165,6 +174,7 @@ def register(
         _check_settings(learner, taken)
     if path is not None:
         _paths[digest] = os.path.relpath(path)
+        _modules[digest] = kinds[0].__module__
     for kind in kinds:
         if _classes.setdefault((digest, kind.__name__), kind) is not kind:
             _classes[digest, kind.__name__] = kind
@@ -202,6 +212,10 @@ def _check_settings(learner: type, taken: Collection[str]) -> None:
         if field.name in taken:
             raise Refused(f"{name}.{field.name}: there is a setting of this name")
     for field_name, annotated in setting_types(kind).items():
+        plain = ranges.plain_type(annotated)
+        if plain not in (bool, int, float, str) and not ranges.choices(annotated):
+            rule = "a bool, a number, a text or a Literal of words"
+            raise Refused(f"{name}.{field_name} must be {rule}")
         check_value(field_name, annotated, getattr(kind, field_name))
 
 

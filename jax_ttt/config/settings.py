@@ -498,8 +498,11 @@ class Config:
         return dataclasses.replace(self, own=own, **values)
 
     def as_dict(self) -> dict[str, Setting]:
-        """Return the values of all fields, by name."""
-        return dataclasses.asdict(self)
+        """Return the values of all fields, by name; `own` only where it is given."""
+        values = dataclasses.asdict(self)
+        if self.own is None:
+            del values["own"]
+        return values
 
     @staticmethod
     def after_reading(fields: dict[str, object]) -> None:

@@ -10,7 +10,7 @@ Axes: `B` games, `A` actions, `S` agents that train at once.
 import dataclasses
 import functools
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -79,6 +79,7 @@ class Moves(NamedTuple):
     counts: GameCounts  # () int32 each; the moves are those of both sides
 
 
+LearnerT = TypeVar("LearnerT", bound="Learner")
 _Carry: TypeAlias = tuple[Any, Metrics]
 """What an update passes on to the next one."""
 
@@ -119,7 +120,9 @@ class Learner:
         )
 
     @classmethod
-    def of(cls, config: Config, opponent: Opponent | None = None) -> Self:
+    def of(
+        cls: type[LearnerT], config: Config, opponent: Opponent | None = None
+    ) -> LearnerT:
         """Return the learner with these settings; without an opponent, in self-play.
 
         For a table it enumerates the game, so call it outside a trace.
@@ -136,7 +139,7 @@ class Learner:
             positions=table.positions_for(config.architecture),
         )
 
-    def for_agents(self, configs: Sequence[Config]) -> Self:
+    def for_agents(self: LearnerT, configs: Sequence[Config]) -> LearnerT:
         """Return the learner of `S` agents, whose numbers have an axis of agents.
 
         Opponent and positions are the same for all agents, so they have none.
@@ -251,6 +254,7 @@ class Learner:
                 next_obs=after.observation,
                 next_legal_action_mask=after.legal_action_mask,
                 live=move.live,
+                legal_action_mask=before.legal_action_mask,
             ),
             counts=GameCounts(
                 games=games,

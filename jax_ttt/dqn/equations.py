@@ -25,6 +25,7 @@ class Transition(NamedTuple):
     next_obs: jax.Array  # (B, ...)
     next_legal_action_mask: jax.Array  # (B, A) bool
     live: jax.Array  # (B,) bool: the game was not over before the move
+    legal_action_mask: jax.Array | None = None  # (B, A) bool, before the move
 
 
 def greedy(

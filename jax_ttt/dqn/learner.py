@@ -48,6 +48,7 @@ from flax import nnx
 from jax.typing import ArrayLike, DTypeLike
 from jaxtyping import Array, Bool, Float, Int, Key, PyTree, Shaped, UInt64
 
+from jax_ttt.config.errors import Refused
 from jax_ttt.dqn import (
     equations,
     exploration,
@@ -311,6 +312,13 @@ class DQN(Learner):
         `key` is consumed.
         """
         target = self.td_targets(state.params, state.target_params, batch)
+        heads = q_network.HEADS[self.config.architecture.head_kind].num
+        if target.shape != (expected := (heads, len(batch.action))):
+            raise Refused(
+                f"td_targets must return {expected}: the heads (2 with a two-ply "
+                f"backup, as in preset default, else 1) and the games; got "
+                f"{target.shape}"
+            )
         gradient = self.gradient(state.params, target, batch, key)
         weight_change, opt_state = self.optimizer(learning_rate).update(
             gradient.grads, state.opt_state, state.params

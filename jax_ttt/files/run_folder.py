@@ -112,7 +112,7 @@ class Plan(Versioned):
         fields: dict[str, object] = {
             name: value
             for name, value in self.config.as_dict().items()
-            if value != defaults[name] and name != "num_updates"
+            if value != defaults.get(name) and name != "num_updates"
         }
         fields["seed"] = self.seed
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()

@@ -167,8 +167,10 @@ class Agent:
         return _pictures().agent_picture(self, theme)
 
     def __repr__(self) -> str:
+        own = self.config.own
         parts = [
-            self.config.network,
+            *([] if own is None else filter(None, (own.learner, own.network))),
+            self.config.network if own is None or not own.network else "",
             f"seed {self.seed}",
             count_phrase(self.num_updates, "update"),
         ]
@@ -176,7 +178,7 @@ class Agent:
             parts.append(self.precision)
         if self.corrections is not None:
             parts.append(count_phrase(len(self.corrections), "correction"))
-        return f"<agent of {self.config.env_id}: {', '.join(parts)}>"
+        return f"<agent of {self.config.env_id}: {', '.join(filter(None, parts))}>"
 
     def _repr_html_(self) -> str:
         return _pictures().agent_html(self)

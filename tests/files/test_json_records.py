@@ -136,7 +136,8 @@ def test_settings_are_written_and_read_back():
     fields = json_records.to_dict(config)
     assert json_records.to_dict(Settled(config)) == {"config": fields}
     names = [field.name for field in dataclasses.fields(Config)]
-    assert [*fields] == [x for x in names if x not in ("first_move", "eval_games")]
+    absent = ("first_move", "eval_games", "own")
+    assert [*fields] == [x for x in names if x not in absent]
     assert fields["max_positions"] == 2_000_000
     text = json_records.to_json(Deeper(Settled(config)))
     read = json_records.from_json(Deeper, text)

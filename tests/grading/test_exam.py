@@ -10,9 +10,9 @@ from jax.tree_util import Partial
 
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import greedy_player
 from jax_ttt.games.played_game import Game
 from jax_ttt.grading import exam as exams
+from jax_ttt.players import network_player
 from jax_ttt.players.player import Player
 
 ENV = "connect_four"
@@ -158,7 +158,7 @@ def test_two_agents_of_one_architecture_are_compiled_once(read):
         player = Player(
             env_id=ENV,
             name="agent",
-            choose=greedy_player.GreedyPlayer(agent.network, params),
+            choose=network_player.steady_player(agent.network, params),
         )
         with quick.compiled() as steps:
             exams.take_exam(ENV, player, questions, key)

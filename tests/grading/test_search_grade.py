@@ -14,11 +14,10 @@ from jax.tree_util import Partial
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn.greedy_player import GreedyPlayer
 from jax_ttt.grading import search_grade
 from jax_ttt.networks import q_network
 from jax_ttt.players import random_players
-from jax_ttt.players.network_player import network_from
+from jax_ttt.players.network_player import network_from, steady_player
 from jax_ttt.players.player import Player
 
 ENV = "connect_4x4"
@@ -62,7 +61,7 @@ def test_an_agent_whose_moves_are_all_equal_is_searched_with_merged_images(env_i
     network = network_from(config.architecture)
     shapes = q_network.param_shapes(network)
     params = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
-    choose = GreedyPlayer(network, params)
+    choose = steady_player(network, params)
     player = Player(
         env_id=env_id,
         name="flat",

@@ -76,10 +76,11 @@ def measure_exact_evaluation(rounds: int) -> Figures:
     learner = run_start.make_learner([config], seeds=[0])
     keys = jnp.asarray(agent_batch.run_keys([0]))
     state = agent_batch.start_program(learner, keys, mesh=None)
+    weights = agent_batch.agent_weights(learner, state, mesh=None)
 
     def run() -> object:
         return jax.block_until_ready(
-            loop.evaluate_on_devices(learner, state, keys, tree)
+            loop.evaluate_on_devices(learner, weights, 0, keys, tree)
         )
 
     (timed,) = in_turn([run], 10 * rounds)

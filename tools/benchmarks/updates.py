@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import metrics
-from jax_ttt.dqn.learner import DQN
+from jax_ttt.dqn.base_learner import Learner
 from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.games import pgx_games
 from jax_ttt.networks import q_network
@@ -80,7 +80,9 @@ def fused(config: Config, num_updates: int = NUM_UPDATES) -> Callable[[], Metric
     return continued(learner, agent_batch.run_keys([0]), num_updates)
 
 
-def continued(learner: DQN, keys: KeyData, num_updates: int) -> Callable[[], Metrics]:
+def continued(
+    learner: Learner, keys: KeyData, num_updates: int
+) -> Callable[[], Metrics]:
     """Return a function that continues a batch's training for `num_updates`.
 
     It computes what a run does; `keys` are the agents' keys.
