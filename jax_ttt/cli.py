@@ -95,8 +95,14 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
             preset = own.default_preset
             words, given["preset"] = [*words, "--preset", preset], [preset]
         defaults = type(defaults).with_defaults(given)
-        if own is not None and not given.keys() & _SAVED:
-            config = defaults.config.replace(own=own)
+        if own is not None:
+            saved = defaults.config.own
+            if saved is None and "resume" in given:
+                raise Refused("--learner must be left out: the run has none")
+            if saved is not None and saved.sha256 != own.sha256:
+                rule = f"that of the settings, {saved.file}, or left out"
+                raise Refused(f"--learner must be {rule}, got {own.file}")
+            config = defaults.config.replace(own=saved or own)
             defaults = dataclasses.replace(defaults, config=config)
         defaults = dataclasses.replace(defaults, given_fields=tuple(given))
     values = flags.read(

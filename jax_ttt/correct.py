@@ -54,6 +54,8 @@ class Args:
     out: Path | None = None
     """File to write the corrected agent to; by default corrected.safetensors, in the
     run's folder if the agent is given by it, else in the current folder."""
+    learner: Path | None = None
+    """The file of the agent's own learner or network (docs/use/own_learner.md)."""
     json: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print one JSON object instead of the report."""
     machine: MachineFlags = field(default_factory=MachineFlags)

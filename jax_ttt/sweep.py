@@ -20,7 +20,7 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config import settings_grid
 from jax_ttt.config.errors import Refused, flag_name, require_package
 from jax_ttt.config.ranges import NumSeeds, Seed, check_seeds
-from jax_ttt.config.settings import END_OF_START, Config, setting_types
+from jax_ttt.config.settings import END_OF_START, Config, types_of
 from jax_ttt.config.settings_grid import Point
 from jax_ttt.config.shared_flags import GivenFlags, TrainingFlags, first_word
 from jax_ttt.files import json_records, picture_file, sweep_file
@@ -83,11 +83,11 @@ class Args(TrainingFlags):
         path = first_word(given, "resume")
         if path is None:
             return super().with_defaults(given)
+        sweep = sweep_file.open_sweep_file(Path(path), writes=False).sweep
         for name in sorted(given):
-            if name.removeprefix("no_") in {*setting_types(), *SWEEP_FIELDS}:
+            if name.removeprefix("no_") in {*types_of(sweep.config), *SWEEP_FIELDS}:
                 rule = f"left out with --resume, which has the settings of {path}"
                 raise Refused(f"{flag_name(name)} must be {rule}")
-        sweep = sweep_file.open_sweep_file(Path(path), writes=False).sweep
         fields = {name: getattr(sweep, name) for name in SWEEP_FIELDS}
         return cls(config=sweep.config, files=sweep.files, source=path, **fields)
 
@@ -206,6 +206,8 @@ def check_named_players(args: Args, points: list[tuple[Point, Config]]) -> None:
     for config in {(c.start_agent, c.start_positions): c for _, c in points}.values():
         run_start.start_agent(config)
         run_start.pool_positions(config)
+    for _, config in points if args.config.own is not None else ():
+        run_start.make_learner([config], [args.first_seed])
 
 
 def train_missing(

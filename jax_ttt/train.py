@@ -10,7 +10,7 @@ import secrets
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import tyro
 from msgspec import Meta
@@ -29,8 +29,7 @@ from jax_ttt.config.game_facts import (
 )
 from jax_ttt.config.ranges import Seed
 from jax_ttt.config.shared_flags import GivenFlags, TrainingFlags, first_word
-from jax_ttt.files import checkpoint, json_records
-from jax_ttt.files.checkpoint import LatestCheckpoint
+from jax_ttt.files import json_records
 from jax_ttt.files.run_folder import (
     Plan,
     RunFolder,
@@ -45,6 +44,7 @@ from jax_ttt.runtime import interrupts, standard_streams
 from jax_ttt.runtime.interrupts import StopRequest
 
 if TYPE_CHECKING:
+    from jax_ttt.files.checkpoint import LatestCheckpoint
     from jax_ttt.players.saved_agents import Agent
     from jax_ttt.runtime.mesh import Hardware
     from jax_ttt.training.recorder import Recorder
@@ -112,7 +112,7 @@ class Args(TrainingFlags):
     version: tyro.conf.FlagCreatePairsOff[bool] = False
     """Print the version."""
 
-    latest: tyro.conf.Suppress[LatestCheckpoint | None] = None
+    latest: tyro.conf.Suppress[Any] = None
     """What the run of --resume continues from."""
 
     @classmethod
@@ -168,6 +168,8 @@ class Args(TrainingFlags):
         """
         run = RunFolder(path.parent if path.is_file() else path)
         run.check_unlocked("--resume")
+        from jax_ttt.files import checkpoint  # imports NumPy
+
         latest = checkpoint.newest_checkpoint(run)
         for reason in latest.damaged.values():
             standard_streams.print_stderr(
@@ -329,7 +331,7 @@ def make_plan(args: Args) -> Plan:
     )
 
 
-def check_same(args: Args, latest: LatestCheckpoint) -> None:
+def check_same(args: Args, latest: "LatestCheckpoint") -> None:
     """Raise `Refused` if flags change more than the end of a run that continues.
 
     Only a longer `num_updates` and other loggers are allowed.
@@ -427,7 +429,7 @@ def with_proof(
     return step._replace(evaluation=evaluation._replace(searched=searched))
 
 
-def report_changes(latest: LatestCheckpoint, plan: Plan) -> None:
+def report_changes(latest: "LatestCheckpoint", plan: Plan) -> None:
     """Print how this process differs from the one that began the run."""
     from jax_ttt.training import reproducibility
 

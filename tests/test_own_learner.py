@@ -1,5 +1,9 @@
 """Learners and networks of users, in one file: run, proven, played, saved, resumed."""
 
+# Settings are given as `**FIELDS`, and own ones are in records that may be absent.
+# pyright: reportCallIssue=false, reportArgumentType=false
+# pyright: reportOptionalMemberAccess=false
+
 import dataclasses
 import json
 import os
@@ -108,6 +112,7 @@ def unloaded(monkeypatch):
     """Forget the classes, as in a new process."""
     monkeypatch.setattr(own_code, "_classes", {})
     monkeypatch.setattr(own_code, "_paths", {})
+    monkeypatch.setattr(own_code, "_modules", {})
 
 
 def weights(agent):
@@ -146,7 +151,8 @@ def test_a_network_is_given_alone_or_with_a_learner(
     assert weights(run.agent) == weights(network_run.agent)
     shapes = sorted(leaf.shape for leaf in jax.tree.leaves(run.agent.params))
     assert shapes == [(9,), (9, 9)]
-    both = written(folder / "both.py", PLAIN + NETWORK.partition("import jax_ttt")[2])
+    text = PLAIN + NETWORK.partition("import jax_ttt")[2]
+    both = written(folder / "both.py", f"{text}\n\nPlain.network_class = OneLayer\n")
     agent = jax_ttt.train(learner=both, **FOR_NETWORK).agent
     own = agent.config.own
     assert (own.learner, own.network) == ("Plain", "OneLayer")

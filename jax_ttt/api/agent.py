@@ -103,7 +103,7 @@ def agent_html(agent: Agent) -> str:
     """Return what a notebook shows of the agent: its results, and a game."""
     rows = {
         "game": agent.config.env_id,
-        "network": agent.config.network,
+        "network": agent.config.network_name,
         "seed": agent.seed,
         "updates": f"{agent.num_updates:,}",
         "opponent": agent.config.opponent,

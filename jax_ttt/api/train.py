@@ -226,13 +226,15 @@ def make_config(
     if isinstance(network, str) and network not in words:
         note = "A network of your own is a class; that of a file comes by learner=FILE."
         raise choice_error("network", words, network, note)
-    if network is not None and not isinstance(network, str):
-        del fields["network"]
-        own = own_code(learner, network)
+    if not isinstance(network, str):
+        fields.pop("network", None)
     else:
-        own = own_code(learner)
-    if own is None and isinstance(preset, Config):
-        own = preset.own
+        network = None
+    saved = preset.own if isinstance(preset, Config) else None
+    if learner is None and network is not None and saved is not None:
+        own = own_code(saved.learner_class, network)
+    else:
+        own = own_code(learner, network) or saved
     known = [*setting_types(), *([] if own is None else own.setting_types)]
     for name in fields:
         if name not in known:

@@ -25,6 +25,8 @@ _paths: dict[str, str] = {}
 """The paths of the files of this process, by their SHA-256."""
 _classes: dict[tuple[str, str], type] = {}
 """The classes of this process, by the SHA-256 of their file and their name."""
+_contents: dict[int, bytes] = {}
+"""The contents of files when their modules were seen first, by the modules' ids."""
 _modules: dict[str, str] = {}
 """The names of the modules of these files, by their SHA-256."""
 
@@ -46,7 +48,7 @@ class OwnCode:
     file: str = ""
     """The name of the file that defines the classes; empty in a notebook."""
     sha256: str
-    """The SHA-256 of the file, or of the source of the classes in a notebook; empty
+    """The SHA-256 of the file, or of the methods of the classes in a notebook; empty
     where there is no source."""
     learner: str = ""
     """The name of the learner's class; empty: the learner of this package."""
@@ -136,10 +138,7 @@ def _defaults(settings_class: type | None) -> dict[str, Any]:
     """Return the values of an own learner's settings that nobody gives."""
     if settings_class is None:
         return {}
-    return {
-        field.name: getattr(settings_class, field.name)
-        for field in dataclasses.fields(settings_class)
-    }
+    return {field.name: field.default for field in dataclasses.fields(settings_class)}
 
 
 def register(
@@ -168,7 +167,7 @@ def register(
         texts = [text for _, text in sources.values()]
         content = b"" if None in texts else "\n".join(map(str, texts)).encode()
     else:
-        content = path.read_bytes()
+        content = _content_at_import(kinds[0].__module__, path)
     digest = hashlib.sha256(content).hexdigest() if content else ""
     if learner is not None:
         _check_settings(learner, taken)
@@ -187,14 +186,27 @@ def register(
     )
 
 
+def _content_at_import(module_name: str, path: Path) -> bytes:
+    """Return what is in the file of a module.
+
+    Raises:
+        Refused: the file has changed since the module was seen for the first time.
+    """
+    module, content = sys.modules[module_name], path.read_bytes()
+    if _contents.setdefault(id(module), content) != content:
+        raise Refused(f"{path} has changed since it was imported: start again")
+    return content
+
+
 def _source(kind: type) -> tuple[Path | None, str | None]:
-    """Return the file of a class; in a notebook, none and the source of the class."""
+    """Return the file of a class; in a notebook, none and the source of its methods."""
     file = getattr(sys.modules.get(kind.__module__), "__file__", None)
     if file is not None and Path(file).is_file():
         return Path(file), None
+    functions = [value for value in vars(kind).values() if inspect.isfunction(value)]
     try:
-        return None, inspect.getsource(kind)
-    except (OSError, TypeError):  # typed at a prompt
+        return None, "".join(map(inspect.getsource, functions)) or None
+    except (OSError, TypeError):  # typed where nothing keeps it
         return None, None
 
 
@@ -211,12 +223,12 @@ def _check_settings(learner: type, taken: Collection[str]) -> None:
             raise Refused(f"{name}.{field.name} must have a default")
         if field.name in taken:
             raise Refused(f"{name}.{field.name}: there is a setting of this name")
-    for field_name, annotated in setting_types(kind).items():
+        annotated = setting_types(kind)[field.name]
         plain = ranges.plain_type(annotated)
         if plain not in (bool, int, float, str) and not ranges.choices(annotated):
             rule = "a bool, a number, a text or a Literal of words"
-            raise Refused(f"{name}.{field_name} must be {rule}")
-        check_value(field_name, annotated, getattr(kind, field_name))
+            raise Refused(f"{name}.{field.name} must be {rule}")
+        check_value(field.name, annotated, field.default)
 
 
 def with_settings(own: OwnCode, values: Mapping[str, Setting]) -> OwnCode:

@@ -535,6 +535,11 @@ class Config:
             raise ConflictError("network", rule, self.network)
 
     @property
+    def network_name(self) -> str:
+        """The name of the network's class if it is a user's, else mlp or table."""
+        return (self.own and self.own.network) or self.network
+
+    @property
     def is_self_play(self) -> bool:
         """Whether the agent plays both sides."""
         return self.opponent == SELF

@@ -108,6 +108,8 @@ class Learner:
 
     default_preset: ClassVar[str] = "plain"
     """The preset where a user names none; empty: the one of the game."""
+    network_class: ClassVar[type[nnx.Module] | None] = None
+    """The network of a learner of your own; None: that of the settings."""
     config: Config  # its leaves float32, () each; (S,) each for S agents
     opponent: Opponent
     positions: Positions | None  # for a table only

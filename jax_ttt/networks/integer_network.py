@@ -64,6 +64,8 @@ def is_integer(params: nnx.State) -> bool:
 
 def reason_not_possible(architecture: Architecture) -> str:
     """Return why such a network can't be made of integers; or empty."""
+    if architecture.own is not None:
+        return "a network of your own has no integers"
     if architecture.is_table:
         return "a table has no products to round"
     if architecture.activation != "relu":

@@ -12,7 +12,7 @@ import numpy as np
 from flax import nnx
 from jax.tree_util import Partial
 
-from jax_ttt.config.errors import AgentError
+from jax_ttt.config.errors import AgentError, Refused
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
@@ -169,8 +169,8 @@ class Agent:
     def __repr__(self) -> str:
         own = self.config.own
         parts = [
-            *([] if own is None else filter(None, (own.learner, own.network))),
-            self.config.network if own is None or not own.network else "",
+            "" if own is None else own.learner,
+            self.config.network_name,
             f"seed {self.seed}",
             count_phrase(self.num_updates, "update"),
         ]
@@ -196,7 +196,11 @@ def agent_bytes(agent: Agent) -> bytes:
 
     Raises:
         FloatingPointError: a weight is not finite.
+        Refused: nothing has the source of its own learner or network.
     """
+    if (own := agent.config.own) is not None and not own.sha256:
+        names = " and ".join(filter(None, (own.learner, own.network)))
+        raise Refused(f"{names} must be in a file, so that the saved agent can be used")
     tensors = params_as_tensors(agent.params)
     if (corrections := agent.corrections) is not None:
         columns = corrections.keys, corrections.actions

@@ -4,7 +4,7 @@ import functools
 import inspect
 import re
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import jax
@@ -17,7 +17,7 @@ from jax_ttt.config.errors import Refused
 from jax_ttt.config.own_code import OwnCode
 from jax_ttt.config.settings import setting_types
 from jax_ttt.dqn import metrics as training_metrics
-from jax_ttt.dqn.base_learner import Learner, Progress
+from jax_ttt.dqn.base_learner import Learner, Progress, static_settings
 from jax_ttt.dqn.greedy_player import GreedyPlayer
 from jax_ttt.dqn.learner import DQN
 from jax_ttt.dqn.metrics import Metrics
@@ -29,6 +29,10 @@ from jax_ttt.runtime.words import argument_phrase
 _ADDRESS = re.compile("0x[0-9a-f]+")
 
 
+_checked: set[Hashable] = set()
+"""The classes and the static settings of the learners that were checked."""
+
+
 def own_code_of(learner: object, network: object) -> OwnCode | None:
     """Return the record of the classes that a user gives; None for None and None.
 
@@ -38,6 +42,7 @@ def own_code_of(learner: object, network: object) -> OwnCode | None:
     """
     if learner is DQN:  # our own, which an agent's file need not name
         learner = None
+    network = network or getattr(learner, "network_class", None)
     if learner is None and network is None:
         return None
     for name, kind, parent in (
@@ -54,7 +59,7 @@ def own_code_of(learner: object, network: object) -> OwnCode | None:
         _class(learner),
         _class(network),
         setting_types(),
-        forget=functools.partial(pgx_games.forget_games, with_programs=False),
+        forget=pgx_games.forget_games,
     )
 
 
@@ -63,9 +68,10 @@ def _class(kind: object) -> type | None:
 
 
 def own_code_of_module(source: str, module: types.ModuleType) -> OwnCode:
-    """Return the record of the last learner and the last network of a module.
+    """Return the record of the last learner of a module; without one, of a network.
 
-    A class uses those above it, so the last one is the whole.
+    A class uses those above it, so the last one is the whole. A learner names its
+    network, if it has one, as `network_class`.
 
     Raises:
         Refused: the module has neither.
@@ -80,9 +86,8 @@ def own_code_of_module(source: str, module: types.ModuleType) -> OwnCode:
     if not learners and not networks:
         rule = "it defines no subclass of jax_ttt.Learner or of flax.nnx.Module"
         raise Refused(f"{source}: {rule}")
-    own = own_code_of(
-        learners[-1] if learners else None, networks[-1] if networks else None
-    )
+    learner = learners[-1] if learners else None
+    own = own_code_of(learner, None if learners else networks[-1])
     assert own is not None
     return own
 
@@ -97,9 +102,11 @@ def check_learner(learner: Learner) -> None:
             it draws random numbers from NumPy.
     """
     own = learner.config.own
-    if own is None:
+    # Equal settings of a sweep are checked once.
+    program = type(learner), own and own.network_class, static_settings(learner.config)
+    if own is None or program in _checked:
         return
-    name = own.learner or type(learner).__name__
+    name = own.learner or own.network
     if own.network:
         _check_network(own.network, learner.network)
     key = jax.random.key(0)
@@ -128,6 +135,7 @@ def check_learner(learner: Learner) -> None:
     ):
         rule = "the player's weights must be those of init_params"
         raise Refused(f"{name}.policy: {rule}: {difference}")
+    _checked.add(program)
 
 
 def _check_metrics(name: str, metrics: Metrics) -> None:

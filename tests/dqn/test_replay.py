@@ -51,7 +51,7 @@ def test_the_oldest_moves_are_overwritten(batches, numbers):
 def test_all_fields_of_a_sample_are_of_one_move():
     batch = _sample(filled([1, 4, 6]), jax.random.key(0), 200, 1)
     for leaf, expected in zip(batch, moves(batch.reward), strict=True):
-        assert np.array_equal(leaf, expected)
+        assert np.array_equal(np.asarray(leaf), np.asarray(expected))
     assert set(batch.reward.tolist()) == {1, 4, 6}
 
 

@@ -299,6 +299,7 @@ export function readAgent(bytes) {
   const { config, grade } = record;
   const { env_id: envId, gamma } = config;
   check(Rules.knows(envId), "the page lacks its game");
+  check(!config.own?.network, "the page can't compute a network of your own");
   checkNetwork(config);
   check(typeof gamma === "number" && gamma >= 0 && gamma <= 1, NOT_AGENT);
   check(Object.hasOwn(SEATS_OF, config.seat), NOT_AGENT);
