@@ -4,7 +4,7 @@ import re
 
 import tiny
 
-PLAIN = '''"""A learner that is no DQN."""
+PLAIN = '''"""A learner that is not a DQN."""
 
 import dataclasses
 from typing import Annotated, Any, Literal, NamedTuple

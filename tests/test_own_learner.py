@@ -49,7 +49,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def plain(folder):
-    """Return the path of a file with a learner that is no DQN."""
+    """Return the path of a file with a learner that is not a DQN."""
     return written(folder / "plain.py", PLAIN)
 
 
@@ -614,7 +614,7 @@ def test_what_is_no_learner_and_no_network_is_refused(any_types, wrong):
 def test_what_only_a_dqn_has_is_refused_elsewhere(plain, folder, tmp_path, capsys):
     start = tiny.save_untrained(tmp_path / "agent.safetensors")
     words = ["--learner", plain, "--run-dir", tmp_path / "run"]
-    rule = "must be left out with Plain, which is no DQN, got"
+    rule = "must be left out with Plain, which is not a DQN, got"
     line = refusal(capsys, TRAIN, *FLAGS, *words, "--start-agent", start)
     assert line == f"--start-agent {rule} '{start}'"
     large = ["--env-id", "connect_4x4", "--start-share", "0.5"]

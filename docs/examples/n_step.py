@@ -15,8 +15,9 @@ import jax_ttt
 class NStep(jax_ttt.DQN):
     """A DQN that learns from the value after several moves, not after one.
 
-    Each move is followed by greedy moves on a copy of the games: so its target is that
-    of `steps` moves, and what is learned from it needs no correction.
+    Each move is followed by greedy moves on a copy of the games, so that its target is
+    that of `steps` moves by the policy that is learned. With `random_opening`, moves of
+    the opening stay random.
     """
 
     @dataclasses.dataclass(frozen=True)

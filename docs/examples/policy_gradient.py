@@ -1,4 +1,4 @@
-"""A learner that is no DQN: a policy gradient with a value baseline, in self-play.
+"""A learner that is not a DQN: a policy gradient with a value baseline, in self-play.
 
 python -m jax_ttt.train --learner docs/examples/policy_gradient.py
 """

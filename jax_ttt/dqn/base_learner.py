@@ -20,7 +20,7 @@ from flax import nnx
 from jax.tree_util import GetAttrKey
 from jaxtyping import Array, Bool, Float, Int, Key, PyTree, Shaped, UInt64
 
-from jax_ttt.config.errors import Refused
+from jax_ttt.config.errors import SettingError
 from jax_ttt.config.settings import Config, setting_types, traced_names
 from jax_ttt.dqn import metrics as training_metrics
 from jax_ttt.dqn import random_numbers
@@ -177,10 +177,11 @@ class Learner:
         Both have an axis of agents.
 
         Raises:
-            Refused: the learner can't.
+            SettingError: the learner can't.
         """
         del state, params
-        raise Refused(f"start_agent must be left out with {type(self).__name__}")
+        rule = f"left out with {type(self).__name__}, which is not a DQN"
+        raise SettingError("start_agent", rule, self.config.start_agent)
 
     def with_positions(
         self,
@@ -191,8 +192,8 @@ class Learner:
         """Return a run's state that knows positions for games to start in.
 
         They are 64-bit keys: those on lines that beat the agent, after an evaluation
-        with `start_share`, or those of another agent's corrections. Here they are
-        ignored. The state has an axis of agents, and is on the host afterwards.
+        with `start_share`, or those of another agent's corrections. A learner that has
+        not this method of its own refuses `start_share`. The state has an axis of agents, and is on the host afterwards.
         """
         del positions, rng
         return state

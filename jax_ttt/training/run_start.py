@@ -101,6 +101,9 @@ def first_state(
             pool has no corrections.
     """
     config = learner.config
+    if config.start_share and type(learner).with_positions is Learner.with_positions:
+        rule = f"left out with {type(learner).__name__}, which is not a DQN"
+        raise SettingError("start_share", rule, config.start_share)
     # Read before a program is compiled, since a file may not fit.
     agent = start_agent(config)
     positions = pool_positions(config)
