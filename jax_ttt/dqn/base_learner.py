@@ -193,7 +193,8 @@ class Learner:
 
         They are 64-bit keys: those on lines that beat the agent, after an evaluation
         with `start_share`, or those of another agent's corrections. A learner that has
-        not this method of its own refuses `start_share`. The state has an axis of agents, and is on the host afterwards.
+        not this method of its own refuses `start_share`. The state has an axis of
+        agents, and some arrays of the returned one are on the host.
         """
         del positions, rng
         return state
