@@ -78,7 +78,12 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
     if "learner" in names and (file := first_word(given, "learner")) is not None:
         own = user_files.run_learner(file, keeps_programs)
         record = own.settings_record
-        of_own = [] if record is None else flags.flags_of(record)
+        of_own = [] if record is None else [*flags.flags_of(record)]
+        if isinstance(defaults, TrainingFlags):
+            for flag in of_own:
+                if flag.name in names:
+                    rule = "there is a flag of this name"
+                    raise Refused(f"{own.learner}.Settings.{flag.field}: {rule}")
         names = [*(name for flag in of_own for name in flag.words), *names]
     for name in given:
         if name not in [*names, "help"]:

@@ -1,6 +1,7 @@
 """Files with a learner or a network, as users write them, which train quickly."""
 
 import re
+from typing import Any
 
 import tiny
 
@@ -94,9 +95,11 @@ class Same(jax_ttt.DQN):
     pass
 '''
 
-FIELDS = {**tiny.FIELDS, "preset": "plain"}
+FIELDS: dict[str, Any] = {**tiny.FIELDS, "preset": "plain"}
 """Settings of a short run."""
-FOR_NETWORK = {name: x for name, x in FIELDS.items() if name != "hidden_size"}
+FOR_NETWORK: dict[str, Any] = {
+    name: x for name, x in FIELDS.items() if name != "hidden_size"
+}
 """Those of a run with a network of a user."""
 
 

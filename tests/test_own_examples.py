@@ -1,6 +1,7 @@
 """The examples of own learners and networks: proven, and continued bit for bit."""
 
 import signal
+from typing import Any
 
 import as_users
 import commands
@@ -12,7 +13,7 @@ import jax_ttt
 
 TRAIN = commands.module_of("train")
 FOLDER = as_users.ROOT / "docs" / "examples"
-FIELDS = {
+FIELDS: dict[str, Any] = {
     "n_step": {"steps": 3},
     "dueling": {},
     "policy_gradient": {"num_updates": 1500},

@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+from typing import Any
 
 import as_users
 import commands
@@ -115,6 +116,12 @@ def unloaded(monkeypatch):
     monkeypatch.setattr(own_code, "_modules", {})
 
 
+def own_of(config):
+    """Return the record of a user's classes in settings, which have one."""
+    assert config.own is not None
+    return config.own
+
+
 def weights(agent):
     """Return the bytes of an agent's weights."""
     return [np.asarray(leaf).tobytes() for leaf in jax.tree.leaves(agent.params)]
@@ -141,7 +148,7 @@ def test_a_class_and_its_file_give_the_agent_of_the_command(
         run = jax_ttt.train(learner=learner, step_size=0.25, **FIELDS)
         assert weights(run.agent) == weights(agent)
         assert run.agent.config == agent.config
-    assert run.agent.config.own.settings == {"step_size": 0.25, "cost": "square"}
+    assert own_of(run.agent.config).settings == {"step_size": 0.25, "cost": "square"}
 
 
 def test_a_network_is_given_alone_or_with_a_learner(
@@ -154,18 +161,39 @@ def test_a_network_is_given_alone_or_with_a_learner(
     text = PLAIN + NETWORK.partition("import jax_ttt")[2]
     both = written(folder / "both.py", f"{text}\n\nPlain.network_class = OneLayer\n")
     agent = jax_ttt.train(learner=both, **FOR_NETWORK).agent
-    own = agent.config.own
+    own = own_of(agent.config)
     assert (own.learner, own.network) == ("Plain", "OneLayer")
-    assert agent.config.architecture.own.learner == ""
+    assert own_of(agent.config.architecture).learner == ""
     assert sorted(x.shape for x in jax.tree.leaves(agent.params)) == shapes
 
 
 def test_settings_of_the_learner_change_it(plain):
     base = jax_ttt.train(learner=plain, **FIELDS).agent
-    assert base.config.own.settings["step_size"] == 0.5
+    assert own_of(base.config).settings["step_size"] == 0.5
     for changes in ({"step_size": 0.1}, {"cost": "absolute"}):
         other = jax_ttt.train(learner=plain, **FIELDS, **changes).agent
         assert weights(other) != weights(base)
+
+
+def test_a_state_may_have_numbers_of_python(folder):
+    text = changed(PLAIN, "    games: Any\n", "    games: Any\n    number: Any\n")
+    text = changed(
+        text, "self.start_games(games_key))", "self.start_games(games_key), 0)"
+    )
+    text = changed(text, "new_key)), metrics", "new_key), state.number + 1), metrics")
+    learner = written(folder / "number.py", text)
+    run = jax_ttt.train(learner=learner, **FIELDS)
+    assert run.agent.num_updates == 4
+
+
+def test_a_learner_has_the_settings_of_a_file(plain, tmp_path):
+    """The file has settings of ours, and flags those of the learner."""
+    settings = written(tmp_path / "own.toml", "tau = 0.25\n")
+    words = ["--config", settings, "--learner", plain, "--step-size", "0.125"]
+    config = commands.parse(TRAIN, words).config
+    assert config.tau == 0.25
+    assert own_of(config).learner == "Plain"
+    assert own_of(config).settings["step_size"] == 0.125
 
 
 def test_a_config_keeps_the_learner(plain, plain_run):
@@ -173,7 +201,7 @@ def test_a_config_keeps_the_learner(plain, plain_run):
     run = jax_ttt.train(preset=agent.config)
     assert weights(run.agent) == weights(agent)
     other = jax_ttt.train(preset=agent.config, step_size=0.5)
-    assert other.agent.config.own.settings["step_size"] == 0.5
+    assert own_of(other.agent.config).settings["step_size"] == 0.5
 
 
 def test_each_seed_alone_is_the_same_among_many(plain):
@@ -219,12 +247,12 @@ def test_a_sweep_varies_settings_of_the_learner(plain, tmp_path, monkeypatch, ca
 @pytest.mark.parametrize("preset", ["default", "table"])
 def test_a_dqn_with_nothing_changed_has_the_weights_of_ours(preset, folder):
     same = written(folder / "same.py", SAME)
-    fields = {"num_envs": 8, "num_updates": 4, "eval_every": 2}
+    fields: dict[str, Any] = {"num_envs": 8, "num_updates": 4, "eval_every": 2}
     if preset == "default":
         fields["hidden_size"] = 8
     ours = jax_ttt.train(preset=preset, **fields)
     run = jax_ttt.train(preset=preset, learner=same, **fields)
-    assert run.agent.config.own.learner == "Same"
+    assert own_of(run.agent.config).learner == "Same"
     assert weights(run.agent) == weights(ours.agent)
     assert run.agent.grade == ours.agent.grade
 
@@ -238,7 +266,12 @@ def test_our_own_learner_is_named_too():
 
 def test_presets_of_a_learner(plain, folder):
     """A DQN has the preset of the game, and another learner the plain one."""
-    small = {"num_envs": 8, "num_updates": 4, "eval_every": 2, "hidden_size": 8}
+    small: dict[str, Any] = {
+        "num_envs": 8,
+        "num_updates": 4,
+        "eval_every": 2,
+        "hidden_size": 8,
+    }
     same = written(folder / "same.py", SAME)
     for learner, preset in ((plain, "plain"), (same, "default")):
         config = jax_ttt.train(learner=learner, **small).agent.config
@@ -295,7 +328,7 @@ agent, file, changed = sys.argv[1:]
 for learner in (None, changed, file):
     try:
         loaded = jax_ttt.load(agent, learner=learner)
-        print(jax_ttt.grade(loaded).unbeatable, loaded.config.own.settings)
+        print(jax_ttt.grade(loaded).unbeatable, own_of(loaded.config).settings)
     except jax_ttt.Refused as error:
         print(error)
 """
@@ -362,7 +395,7 @@ def test_an_interrupted_run_continues_bit_for_bit(
     assert f"evaluate cut {flag}" in capsys.readouterr().out
     assert_same_run(tmp_path / "cut", plain_run)
     settings = read_settings(tmp_path / "cut" / "config.json").config
-    assert settings.own.settings["step_size"] == 0.25
+    assert own_of(settings).settings["step_size"] == 0.25
 
 
 def test_a_run_continues_with_its_settings_only(plain, plain_run, capsys):
@@ -471,6 +504,16 @@ FAULTS = {
         "Meta(gt=0, le=1)] = 0.5",
         "Meta(gt=0, le=1)] = 2.0",
         "step-size must be a number above 0 and at most 1, got 2.0",
+    ),
+    "no number and no text": (
+        "cost: Literal",
+        "sizes: tuple[int, ...] = (1, 2)\n        cost: Literal",
+        "Plain.Settings.sizes must be a bool, a number, a text or a Literal of words",
+    ),
+    "name of another flag": (
+        "cost: Literal",
+        "seed: int = 3\n        cost: Literal",
+        "Plain.Settings.seed: there is a flag of this name",
     ),
     "name of a setting": (
         "cost: Literal",
@@ -582,7 +625,7 @@ def test_settings_of_the_learner_have_ranges_and_names(plain, capsys):
     with pytest.raises(jax_ttt.Refused, match=r"step_siz; did you mean step_size\?"):
         jax_ttt.train(learner=plain, step_siz=0.1)
     with pytest.raises(jax_ttt.Refused, match="there is no setting step_size"):
-        jax_ttt.train(step_size=0.1)
+        jax_ttt.train(**{"step_size": 0.1})  # pyright: ignore[reportCallIssue]
     line = refusal(capsys, TRAIN, "--learner", plain, "--step-siz", "1")
     assert line == "there is no flag --step-siz; did you mean --step-size?"
     assert commands.run(TRAIN, ["--learner", plain, "--step-size", "2"]) == 2

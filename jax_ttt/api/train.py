@@ -235,7 +235,12 @@ def make_config(
         own = own_code(saved.learner_class, network)
     else:
         own = own_code(learner, network) or saved
-    known = [*setting_types(), *([] if own is None else own.setting_types)]
+    of_own = {} if own is None else own.setting_types
+    for name in own_names:
+        if name in of_own:
+            rule = "there is an argument of this name"
+            raise Refused(f"the setting {name} of the learner: {rule}")
+    known = [*setting_types(), *of_own]
     for name in fields:
         if name not in known:
             hint = did_you_mean(name, [*known, *own_names])

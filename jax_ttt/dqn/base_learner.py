@@ -305,7 +305,8 @@ class Learner:
     def start(self, key: Key[Array, ""]) -> Any:  # noqa: ANN401
         """Return the first state of a run; `key` is consumed."""
         key, init_key = jax.random.split(key)
-        return Progress(self.init(init_key), key, jnp.int32(0))
+        own = jax.tree.map(jnp.asarray, self.init(init_key))  # numbers of Python, too
+        return Progress(own, key, jnp.int32(0))
 
     def advance(self, state: Any, random: Any) -> tuple[Any, Metrics]:  # noqa: ANN401
         """Return the state of a run after an update, and its metrics."""
