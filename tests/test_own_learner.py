@@ -170,7 +170,8 @@ def test_a_network_is_given_alone_or_with_a_learner(
 def test_settings_of_the_learner_change_it(plain):
     base = jax_ttt.train(learner=plain, **FIELDS).agent
     assert own_of(base.config).settings["step_size"] == 0.5
-    for changes in ({"step_size": 0.1}, {"cost": "absolute"}):
+    others: list[dict[str, Any]] = [{"step_size": 0.1}, {"cost": "absolute"}]
+    for changes in others:
         other = jax_ttt.train(learner=plain, **FIELDS, **changes).agent
         assert weights(other) != weights(base)
 
@@ -200,7 +201,8 @@ def test_a_config_keeps_the_learner(plain, plain_run):
     agent = jax_ttt.load(plain_run, learner=plain)
     run = jax_ttt.train(preset=agent.config)
     assert weights(run.agent) == weights(agent)
-    other = jax_ttt.train(preset=agent.config, step_size=0.5)
+    changes: dict[str, Any] = {"step_size": 0.5}
+    other = jax_ttt.train(preset=agent.config, **changes)
     assert own_of(other.agent.config).settings["step_size"] == 0.5
 
 
@@ -212,6 +214,7 @@ def test_each_seed_alone_is_the_same_among_many(plain):
     other = jax_ttt.train_many([3, 4], learner=plain, step_size=0.1, **FIELDS)
     result = jax_ttt.compare(runs, other)
     assert result.seeds == (3, 4)
+    assert result.proven is not None
     assert result.proven.first == result.proven.second == 0
 
 
@@ -266,12 +269,8 @@ def test_our_own_learner_is_named_too():
 
 def test_presets_of_a_learner(plain, folder):
     """A DQN has the preset of the game, and another learner the plain one."""
-    small: dict[str, Any] = {
-        "num_envs": 8,
-        "num_updates": 4,
-        "eval_every": 2,
-        "hidden_size": 8,
-    }
+    names = ("num_envs", "num_updates", "eval_every", "hidden_size")
+    small: dict[str, Any] = {name: FIELDS[name] for name in names}
     same = written(folder / "same.py", SAME)
     for learner, preset in ((plain, "plain"), (same, "default")):
         config = jax_ttt.train(learner=learner, **small).agent.config
@@ -328,7 +327,7 @@ agent, file, changed = sys.argv[1:]
 for learner in (None, changed, file):
     try:
         loaded = jax_ttt.load(agent, learner=learner)
-        print(jax_ttt.grade(loaded).unbeatable, own_of(loaded.config).settings)
+        print(jax_ttt.grade(loaded).unbeatable, loaded.config.own.settings)
     except jax_ttt.Refused as error:
         print(error)
 """
@@ -625,7 +624,7 @@ def test_settings_of_the_learner_have_ranges_and_names(plain, capsys):
     with pytest.raises(jax_ttt.Refused, match=r"step_siz; did you mean step_size\?"):
         jax_ttt.train(learner=plain, step_siz=0.1)
     with pytest.raises(jax_ttt.Refused, match="there is no setting step_size"):
-        jax_ttt.train(**{"step_size": 0.1})  # pyright: ignore[reportCallIssue]
+        jax_ttt.train(**dict[str, Any](step_size=0.1))
     line = refusal(capsys, TRAIN, "--learner", plain, "--step-siz", "1")
     assert line == "there is no flag --step-siz; did you mean --step-size?"
     assert commands.run(TRAIN, ["--learner", plain, "--step-size", "2"]) == 2
