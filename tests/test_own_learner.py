@@ -674,3 +674,68 @@ def test_processes_can_not_share_a_learner(plain, capsys):
     for module in (TRAIN, SWEEP):
         line = refusal(capsys, module, "--learner", plain, "--distributed")
         assert line == "--learner must be left out with --distributed"
+
+
+# A file, and settings, that don't fit together.
+
+
+def test_saved_settings_get_the_learner_of_the_file(plain, tmp_path, capsys):
+    """And settings that name another learner refuse it."""
+    settings = tmp_path / "small.toml"
+    settings.write_text("num_envs = 8\nnum_updates = 4\n")
+    words = ["--config", str(settings), "--learner", plain, "--step-size", "0.1"]
+    args = commands.parse(TRAIN, words)
+    assert args.config.own.learner == "Plain"
+    assert args.config.own.settings["step_size"] == 0.1
+    run = str(tmp_path / "run")
+    assert commands.run(TRAIN, [*FLAGS, "--quiet", "--run-dir", run]) == 0
+    capsys.readouterr()
+    line = refusal(capsys, TRAIN, "--resume", run, "--learner", plain)
+    assert line == "--learner must be left out: the run has none"
+
+
+def test_a_sweep_that_continues_keeps_the_settings(
+    plain, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    words = ["--learner", plain, "--num-seeds", "1", "--json"]
+    assert commands.run(SWEEP, [*FLAGS, *words]) == 0
+    path = json.loads(capsys.readouterr().out)["file"]
+    again = ["--resume", path, "--learner", plain, "--step-size", "0.7"]
+    line = refusal(capsys, SWEEP, *again)
+    assert line.startswith("--step-size must be left out with --resume")
+
+
+def test_a_file_that_changed_after_its_import_is_refused(tmp_path):
+    path = written(tmp_path / "later.py", PLAIN)
+    learner = class_in(path, "Plain")
+    jax_ttt.train(learner=learner, **FIELDS)
+    written(tmp_path / "later.py", f"{PLAIN}\n# changed\n")
+    with pytest.raises(jax_ttt.Refused, match=r"later\.py has changed since"):
+        jax_ttt.train(learner=learner, **FIELDS)
+
+
+def test_a_class_of_the_same_name_takes_the_place_of_another():
+    """Typed at a prompt, where nothing keeps the source: it can't be saved either."""
+    made = []
+    for size in (0.0, 1.0):
+        names = {"__name__": "nowhere"}
+        text = f"{NETWORK}\nSIZE = {size}\n".replace("return ", "return SIZE * ", 1)
+        exec(compile(text, "<typed>", "exec"), names)
+        run = jax_ttt.train(network=names["OneLayer"], **FOR_NETWORK)
+        made.append([*jax_ttt.q_values(run.agent, []).values()])
+    assert made[0] == [0.0] * 9
+    assert made[1] != made[0]
+    with pytest.raises(jax_ttt.Refused, match="OneLayer must be in a file"):
+        jax_ttt.save(run.agent, "agent.safetensors")
+
+
+def test_targets_of_another_shape_are_refused(folder):
+    text = PLAIN.partition("import jax_ttt")[0] + (
+        "import jax_ttt\n\n\nclass Flat(jax_ttt.DQN):\n"
+        "    def td_targets(self, params, target_params, batch):\n"
+        "        return batch.reward\n"
+    )
+    path = written(folder / "flat.py", text)
+    with pytest.raises(jax_ttt.Refused, match=r"td_targets must return \(2, 8\)"):
+        jax_ttt.train(learner=path, **{**FIELDS, "num_envs": 8, "backup": "two-ply"})
