@@ -8,7 +8,7 @@ import dataclasses
 import shlex
 import sys
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Self
 
@@ -20,7 +20,7 @@ from jax_ttt.__main__ import run_command
 from jax_ttt.config import settings_grid
 from jax_ttt.config.errors import Refused, flag_name, require_package
 from jax_ttt.config.ranges import NumSeeds, Seed, check_seeds
-from jax_ttt.config.settings import END_OF_START, Config, types_of
+from jax_ttt.config.settings import END_OF_START, Config, setting_types, types_of
 from jax_ttt.config.settings_grid import Point
 from jax_ttt.config.shared_flags import GivenFlags, TrainingFlags, first_word
 from jax_ttt.files import json_records, picture_file, sweep_file
@@ -83,11 +83,16 @@ class Args(TrainingFlags):
         path = first_word(given, "resume")
         if path is None:
             return super().with_defaults(given)
+        rule = f"left out with --resume, which has the settings of {path}"
+
+        def refuse(fixed: Collection[str]) -> None:
+            for name in sorted(given):
+                if name.removeprefix("no_") in fixed:
+                    raise Refused(f"{flag_name(name)} must be {rule}")
+
+        refuse({*setting_types(), *SWEEP_FIELDS})
         sweep = sweep_file.open_sweep_file(Path(path), writes=False).sweep
-        for name in sorted(given):
-            if name.removeprefix("no_") in {*types_of(sweep.config), *SWEEP_FIELDS}:
-                rule = f"left out with --resume, which has the settings of {path}"
-                raise Refused(f"{flag_name(name)} must be {rule}")
+        refuse(types_of(sweep.config))  # with those of the learner
         fields = {name: getattr(sweep, name) for name in SWEEP_FIELDS}
         return cls(config=sweep.config, files=sweep.files, source=path, **fields)
 

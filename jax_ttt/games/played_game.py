@@ -170,7 +170,7 @@ def choose_in_blocks(
 
 @jax.jit
 def choose_moves(
-    player: Partial, key: Key[Array, ""], env_state: pgx.State
+    player: ChooseFn, key: Key[Array, ""], env_state: pgx.State
 ) -> Int[Array, " B"]:
     """Return a player's moves in many games; `key` is consumed.
 
