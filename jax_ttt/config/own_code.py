@@ -33,8 +33,13 @@ _modules: dict[str, str] = {}
 
 def _class(sha256: str, name: str) -> type | None:
     """Return a class of a file that this process has loaded; else None."""
-    module = sys.modules.get(_modules.get(sha256, ""))
-    return _classes.get((sha256, name)) or getattr(module, name, None)
+    if (kind := _classes.get((sha256, name))) is not None:
+        return kind
+    module = _modules.get(sha256, "")
+    value = getattr(sys.modules.get(module), name, None)
+    # A file of an agent must not choose among what the module has imported.
+    is_its_own = isinstance(value, type) and value.__module__ == module
+    return value if is_its_own else None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
