@@ -1,8 +1,4 @@
-"""A command: its help, its flags read, and its device. Imports no JAX.
-
-tyro makes the flags from dataclasses: the fields' types, ranges and docstrings become
-the flags, their checks and their help.
-"""
+"""A command: its help, its flags read, and its device. Imports no JAX."""
 
 import dataclasses
 import inspect
@@ -10,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from jax_ttt import flags
-from jax_ttt.config import game_facts
 from jax_ttt.config.errors import Refused, flag_name, similar_words
 from jax_ttt.config.shared_flags import (
     DeviceFlags,
@@ -26,8 +21,6 @@ from jax_ttt.training import user_files
 if TYPE_CHECKING:
     from jax_ttt.runtime.mesh import Hardware
 
-_SAVED = {"resume", "config"}
-"""The flags that name saved settings, which have a learner of their own."""
 ArgsT = TypeVar("ArgsT")
 
 
@@ -71,44 +64,22 @@ def parse(command: Command[ArgsT], words: Sequence[str]) -> ArgsT:
         SystemExit: tyro has printed the help, or the error.
         Refused: a file or player can't be used, or a given setting has no effect.
     """
-    given = given_flags(words)
-    defaults, own = command.args_type(), None
+    given, defaults = given_flags(words), command.args_type()
     names = [name for flag in flags.flags_of(defaults) for name in flag.words]
-    keeps_programs = "no_compile_cache" not in given
-    if "learner" in names and (file := first_word(given, "learner")) is not None:
-        own = user_files.run_learner(file, keeps_programs)
-        record = own.settings_record
-        of_own = [] if record is None else [*flags.flags_of(record)]
-        if isinstance(defaults, TrainingFlags):
-            for flag in of_own:
-                if flag.name in names:
-                    rule = "there is a flag of this name"
-                    raise Refused(f"{own.learner}.Settings.{flag.field}: {rule}")
-        names = [*(name for flag in of_own for name in flag.words), *names]
+    own = user_files.run_learner_of(given, names) if "learner" in names else None
+    if own is not None and isinstance(defaults, TrainingFlags):
+        of_own = flags.flags_of(own.settings_record)
+        names = [name for flag in of_own for name in flag.words] + names
     for name in given:
         if name not in [*names, "help"]:
             ours = [flag_name(other) for other in similar_words(name, names)]
             hint = f"; did you mean {' or '.join(ours)}?" if ours else ""
             raise Refused(f"there is no flag {flag_name(name)}{hint}")
     if (rules_file := first_word(given, "rules")) is not None:
-        user_files.run_rules(rules_file, keeps_programs)
+        user_files.run_rules(rules_file, "no_compile_cache" not in given)
     if isinstance(defaults, TrainingFlags):
-        if "rules" in given and not defaults.has_game(given) and "help" not in given:
-            env_id = game_facts.default_game()
-            words, given["env_id"] = [*words, "--env-id", env_id], [env_id]
-        if own and own.default_preset and not given.keys() & {"preset", *_SAVED}:
-            preset = own.default_preset
-            words, given["preset"] = [*words, "--preset", preset], [preset]
-        defaults = type(defaults).with_defaults(given)
-        if own is not None:
-            saved = defaults.config.own
-            if saved is None and "resume" in given:
-                raise Refused("--learner must be left out: the run has none")
-            if saved is not None and saved.sha256 != own.sha256:
-                rule = f"that of the settings, {saved.file}, or left out"
-                raise Refused(f"--learner must be {rule}, got {own.file}")
-            config = defaults.config.replace(own=saved or own)
-            defaults = dataclasses.replace(defaults, config=config)
+        words = [*words, *defaults.implied_words(given, own)]
+        defaults = type(defaults).with_defaults(given).with_learner(own, given)
         defaults = dataclasses.replace(defaults, given_fields=tuple(given))
     values = flags.read(
         defaults,

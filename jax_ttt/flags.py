@@ -1,9 +1,7 @@
 """The flags of a command, made from its dataclass by tyro, and their help.
 
-tyro makes a group of each nested dataclass. Here the settings are one flat dataclass,
-whose fields name their groups, and the help begins with the flags that people use
-most. So tyro gets a dataclass that is made for it: the flags that come first, then one
-for each group.
+tyro makes a group of each nested dataclass; here each setting names its group, and the
+flags that people use most come first. So tyro gets dataclasses that are made for it.
 """
 
 import dataclasses
@@ -86,13 +84,11 @@ def flags_of(
     texts = field_texts(type(defaults))
     for field in dataclasses.fields(defaults):
         kind, value = kinds[field.name], getattr(defaults, field.name)
-        is_own = kind == OwnCode | None
-        if tyro.conf.Suppress in _marks(kind) or (is_own and value is None):
+        if tyro.conf.Suppress in _marks(kind):
             continue
-        if isinstance(value, OwnCode):
-            if (record := value.settings_record) is not None:
-                text = f"The settings of {value.learner}."
-                yield from flags_of(record, (value.learner, text))
+        if kind == OwnCode | None:
+            if value is not None:
+                yield from flags_of(value.settings_record, (value.learner, ""))
         elif dataclasses.is_dataclass(value):
             title = field.name.replace("_", " ")
             text, _, _ = (inspect.getdoc(type(value)) or "").partition("\n\n")

@@ -420,7 +420,7 @@ def test_the_help_shows_the_settings_of_the_learner(plain, capsys):
     assert "--step-size 0<..1" in text
     assert "Length of a step. (default: 0.5)" in text
     assert "--cost {square,absolute}" in text
-    assert "The settings of Plain." in text
+    assert "Plain options" in text
 
 
 # Mistakes.

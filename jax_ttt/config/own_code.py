@@ -120,9 +120,8 @@ class OwnCode:
 
     @property
     def settings_record(self) -> Any:  # noqa: ANN401  a dataclass of a user
-        """The learner's own settings as their dataclass; None without one."""
-        kind = self.settings_class
-        return None if kind is None else kind(**self.settings)
+        """The learner's own settings as their dataclass; an empty one without it."""
+        return (self.settings_class or NoSettings)(**self.settings)
 
     @property
     def of_network(self) -> "OwnCode | None":
@@ -130,6 +129,11 @@ class OwnCode:
         if not self.network:
             return None
         return OwnCode(file=self.file, sha256=self.sha256, network=self.network)
+
+
+@dataclasses.dataclass(frozen=True)
+class NoSettings:
+    """The settings of a learner that has none of its own."""
 
 
 def setting_types(settings_class: Any) -> dict[str, Any]:  # noqa: ANN401

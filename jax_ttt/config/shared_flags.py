@@ -11,8 +11,9 @@ from typing import Annotated, Literal, Self
 import tyro
 from msgspec import Meta
 
-from jax_ttt.config import presets
+from jax_ttt.config import game_facts, presets
 from jax_ttt.config.errors import ConflictError, Refused, SettingError, flag_name
+from jax_ttt.config.own_code import OwnCode
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.settings import Config, types_of
 
@@ -22,6 +23,8 @@ GivenFlags = dict[str, list[str]]
 """The words after each flag of a command line, by the name of the flag's field."""
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 """What a line can't show: control characters, line ends, bytes that are not UTF-8."""
+_SAVED = ("resume", "config")
+"""The flags that name saved settings."""
 _CLUSTER_FIELDS = ("coordinator", "num_processes", "process_id")
 
 
@@ -160,6 +163,40 @@ class TrainingFlags:
     def has_game(cls, given: GivenFlags) -> bool:
         """Return whether a flag names the game, or the file of settings does."""
         return bool(given.keys() & {"env_id", "resume"})
+
+    @classmethod
+    def implied_words(cls, given: GivenFlags, own: OwnCode | None) -> list[str]:
+        """Return the flags that a user's file implies, and add them to `given`.
+
+        They are the only game of the file of `--rules`, and a learner's preset.
+        """
+        implied: GivenFlags = {}
+        if "rules" in given and not cls.has_game(given) and "help" not in given:
+            implied["env_id"] = [game_facts.default_game()]
+        if own and own.default_preset and not given.keys() & {"preset", *_SAVED}:
+            implied["preset"] = [own.default_preset]
+        given.update(implied)
+        return [
+            word
+            for name, (value,) in implied.items()
+            for word in (flag_name(name), value)
+        ]
+
+    def with_learner(self, own: OwnCode | None, given: GivenFlags) -> Self:
+        """Return the arguments with a user's learner, unless the settings have it.
+
+        Raises:
+            Refused: the settings have another one.
+        """
+        saved = self.config.own
+        if own is None:
+            return self
+        if saved is None and "resume" in given:
+            raise Refused("--learner must be left out: the run has none")
+        if saved is not None and saved.sha256 != own.sha256:
+            rule = f"that of the settings, {saved.file}, or left out"
+            raise Refused(f"--learner must be {rule}, got {own.file}")
+        return dataclasses.replace(self, config=self.config.replace(own=saved or own))
 
     @property
     def source_note(self) -> str:

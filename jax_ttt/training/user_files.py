@@ -13,7 +13,7 @@ import runpy
 import sys
 import traceback
 import types
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from jax_ttt.config.errors import Refused
@@ -54,6 +54,26 @@ def run_learner(path: str, keeps_programs: bool, name: str = "--learner") -> Own
     from jax_ttt.training import own_learner  # imports JAX
 
     return own_learner.own_code_of_module(f"{name} {path}", module)
+
+
+def run_learner_of(
+    given: Mapping[str, Sequence[str]], names: Collection[str]
+) -> OwnCode | None:
+    """Run the file of a command line's `--learner`; return None without this flag.
+
+    `names` are those of the command's flags.
+
+    Raises:
+        Refused: as `run_learner`, or a setting of the learner has the name of a flag.
+    """
+    path = next(iter(given.get("learner", ())), None)
+    if path is None:
+        return None
+    own = run_learner(path, "no_compile_cache" not in given)
+    if clashes := sorted(own.setting_types.keys() & {*names}):
+        rule = "there is a flag of this name"
+        raise Refused(f"{own.learner}.Settings.{clashes[0]}: {rule}")
+    return own
 
 
 @functools.cache
