@@ -206,7 +206,7 @@ class Learner:
 
     @property
     def settings(self) -> Any:  # noqa: ANN401  a dataclass of a user
-        """The class's own settings, as its dataclass `Settings`; None for our learner."""
+        """The own settings, as the dataclass `Settings`; None for our learner."""
         own = self.config.own
         return None if own is None else own.settings_record
 
