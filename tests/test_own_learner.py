@@ -6,7 +6,6 @@
 
 import dataclasses
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -241,7 +240,7 @@ def test_a_sweep_varies_settings_of_the_learner(plain, tmp_path, monkeypatch, ca
     assert [len(group["agents"]) for group in result["groups"]] == [2, 2]
     again = ["--resume", result["file"], "--learner", plain]
     assert commands.run(SWEEP, again) == 0
-    flag = f"--learner {os.path.relpath(plain)}"
+    flag = f"--learner {plain}"
     assert f"--resume {result['file']} {flag} --csv" in capsys.readouterr().out
     line = refusal(capsys, SWEEP, *words[:4], "--grid", "step_size=2")
     assert line == "--step-size must be a number above 0 and at most 1, got '2'"
@@ -388,7 +387,7 @@ def test_an_interrupted_run_continues_bit_for_bit(
             signal.raise_signal(signal.SIGINT)
 
     assert commands.run(TRAIN, [*FLAGS, *words], on_step=stop_at_second) == 130
-    flag = f"--learner {os.path.relpath(plain)}"
+    flag = f"--learner {plain}"
     assert f"train --resume cut {flag}" in capsys.readouterr().err
     assert commands.run(TRAIN, ["--resume", "cut", "--learner", plain]) == 0
     assert f"evaluate cut {flag}" in capsys.readouterr().out

@@ -83,8 +83,8 @@ class OwnCode:
             return f"{start}, but the {name} that is loaded has another source"
         flag = f"--learner {self.file}" if self.file else "--learner FILE"
         return (
-            f"{start}, which is not loaded; name its file by {flag} in a command with "
-            "this flag, by learner=... or network=... in jax_ttt.load"
+            f"{start}, which is not loaded; name its file by {flag} in a command, or by "
+            "learner=PATH in jax_ttt.load"
         )
 
     @property
@@ -181,7 +181,8 @@ def register(
     if learner is not None:
         _check_settings(learner, taken)
     if path is not None:
-        _paths[digest] = os.path.relpath(path)
+        relative = os.path.relpath(path)
+        _paths[digest] = str(path) if relative.startswith("..") else relative
         _modules[digest] = kinds[0].__module__
     for kind in kinds:
         if _classes.setdefault((digest, kind.__name__), kind) is not kind:
