@@ -83,8 +83,8 @@ class OwnCode:
             return f"{start}, but the {name} that is loaded has another source"
         flag = f"--learner {self.file}" if self.file else "--learner FILE"
         return (
-            f"{start}, which is not loaded; name its file by {flag} in a command, or by "
-            "learner=PATH in jax_ttt.load"
+            f"{start}, which is not loaded; name its file by {flag} in a command, or "
+            "by learner=PATH in jax_ttt.load"
         )
 
     @property
