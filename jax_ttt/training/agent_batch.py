@@ -162,12 +162,13 @@ def _start(learner: Learner, key: jax.Array) -> Any:  # noqa: ANN401
     return learner.start(stream_keys(key).training)
 
 
-def _chunk(
+def chunk(
     learner: Learner,
     state: Any,  # noqa: ANN401
     num_updates: int | Int[Array, ""],
     metrics: Metrics,
 ) -> tuple[Any, Metrics]:
+    """Do some updates of any learner; see `Learner.chunk`."""
     return learner.chunk(state, num_updates, metrics)
 
 
@@ -197,7 +198,7 @@ start_program = Program(each_agent(_start), static_argnames=["mesh"], level="0")
 
 It runs once, so it is compiled without optimizations (`level="0"`).
 """
-chunk_program = Program(each_agent(_chunk), static_argnames=["mesh"])
+chunk_program = Program(each_agent(chunk), static_argnames=["mesh"])
 """Program of a chunk of any number of updates, and of the metrics of its row so far."""
 _weights_program = Program(each_agent(_weights), static_argnames=["mesh"], level="0")
 evaluation_program = Program(
