@@ -308,11 +308,6 @@ class Learner:
         own = jax.tree.map(jnp.asarray, self.init(init_key))  # numbers of Python, too
         return Progress(own, key, jnp.int32(0))
 
-    def advance(self, state: Any, random: Any) -> tuple[Any, Metrics]:  # noqa: ANN401
-        """Return the state of a run after an update, and its metrics."""
-        own, metrics = self.update(state.own, random)
-        return state._replace(own=own, update=state.update + 1), metrics
-
     def agent(self, state: Any) -> GreedyPlayer:  # noqa: ANN401
         """Return the player of a run's state."""
         return self.policy(state.own if isinstance(state, Progress) else state)
@@ -351,7 +346,11 @@ class Learner:
             def do_update(index: Int[Array, ""], carry: _Carry) -> _Carry:
                 state, metrics = carry
                 of_update = jax.tree.map(lambda leaf: leaf[index], drawn)
-                state, new = self.advance(state, of_update)
+                if isinstance(state, Progress):
+                    own, new = self.update(state.own, of_update)
+                    state = Progress(own, state.key, state.update + 1)
+                else:  # the state of a DQN has a key and a number itself
+                    state, new = self.update(state, of_update)
                 return state, training_metrics.add_update(metrics, new)
 
             left = jnp.minimum(num_updates - done, length)

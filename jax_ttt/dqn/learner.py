@@ -259,12 +259,6 @@ class DQN(Learner):
         """Return the first state, which has its own key and number of updates."""
         return self.init(key)
 
-    def advance(
-        self, state: TrainState, random: RandomNumbers
-    ) -> tuple[TrainState, Metrics]:
-        """Return the state after an update, and its metrics."""
-        return self.update(state, random)
-
     def draw(self, key: Key[Array, ""], update: int | Int[Array, ""]) -> RandomNumbers:
         """Return the random numbers of the update with this index."""
         return random_numbers.draw_random_numbers(self.config, key, update)

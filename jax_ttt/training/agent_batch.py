@@ -24,7 +24,6 @@ from jaxtyping import Array, Int, PyTree, UInt32
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.base_learner import Learner
 from jax_ttt.dqn.learner import DQN
-from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import training_evaluation
 from jax_ttt.grading.training_evaluation import Evaluation
@@ -162,16 +161,6 @@ def _start(learner: Learner, key: jax.Array) -> Any:  # noqa: ANN401
     return learner.start(stream_keys(key).training)
 
 
-def chunk(
-    learner: Learner,
-    state: Any,  # noqa: ANN401
-    num_updates: int | Int[Array, ""],
-    metrics: Metrics,
-) -> tuple[Any, Metrics]:
-    """Do some updates of any learner; see `Learner.chunk`."""
-    return learner.chunk(state, num_updates, metrics)
-
-
 def _weights(learner: Learner, state: Any) -> nnx.State:  # noqa: ANN401
     return learner.agent(state).params
 
@@ -198,7 +187,7 @@ start_program = Program(each_agent(_start), static_argnames=["mesh"], level="0")
 
 It runs once, so it is compiled without optimizations (`level="0"`).
 """
-chunk_program = Program(each_agent(chunk), static_argnames=["mesh"])
+chunk_program = Program(each_agent(Learner.chunk), static_argnames=["mesh"])
 """Program of a chunk of any number of updates, and of the metrics of its row so far."""
 _weights_program = Program(each_agent(_weights), static_argnames=["mesh"], level="0")
 evaluation_program = Program(
