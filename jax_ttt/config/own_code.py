@@ -116,7 +116,7 @@ class OwnCode:
     @property
     def setting_types(self) -> dict[str, Any]:
         """The types of the learner's own settings, by name."""
-        return setting_types(self.settings_class)
+        return _field_types(self.settings_class)
 
     @property
     def settings_record(self) -> Any:  # noqa: ANN401  a dataclass of a user
@@ -136,7 +136,7 @@ class NoSettings:
     """The settings of a learner that has none of its own."""
 
 
-def setting_types(settings_class: Any) -> dict[str, Any]:  # noqa: ANN401
+def _field_types(settings_class: Any) -> dict[str, Any]:  # noqa: ANN401
     """Return the types of the fields of a dataclass of settings, by name."""
     if settings_class is None:
         return {}
@@ -202,7 +202,8 @@ def _content_at_import(module_name: str, path: Path) -> bytes:
     Raises:
         Refused: the file has changed since the module was seen for the first time.
     """
-    module, content = sys.modules[module_name], path.read_bytes()
+    module = sys.modules[module_name]
+    content = path.read_bytes()
     if _contents.setdefault(id(module), content) != content:
         raise Refused(f"{path} has changed since it was imported: start again")
     return content
@@ -233,7 +234,7 @@ def _check_settings(learner: type, taken: Collection[str]) -> None:
             raise Refused(f"{name}.{field.name} must have a default")
         if field.name in taken:
             raise Refused(f"{name}.{field.name}: there is a setting of this name")
-        annotated = setting_types(kind)[field.name]
+        annotated = _field_types(kind)[field.name]
         plain = ranges.plain_type(annotated)
         if plain not in (bool, int, float, str) and not ranges.choices(annotated):
             rule = "a bool, a number, a text or a Literal of words"

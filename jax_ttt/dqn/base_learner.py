@@ -71,7 +71,7 @@ class Progress(NamedTuple):
     update: jax.Array  # () int32, number of updates done
 
 
-class Moves(NamedTuple):
+class MoveResults(NamedTuple):
     """The results of one move in every game."""
 
     after: pgx.State  # the games; where there is an opponent, after its reply
@@ -195,9 +195,13 @@ class Learner:
         with `start_share`, or those of another agent's corrections. A learner that has
         not this method of its own refuses `start_share`. The state has an axis of
         agents, and some arrays of the returned one are on the host.
+
+        Raises:
+            SettingError: the learner can't.
         """
-        del positions, rng
-        return state
+        del state, positions, rng
+        rule = f"left out with {type(self).__name__}, which is not a DQN"
+        raise SettingError("start_share", rule, self.config.start_share)
 
     @property
     def network(self) -> Network:
@@ -230,7 +234,7 @@ class Learner:
 
     def move(
         self, before: pgx.State, action: Int[Array, " B"], key: Key[Array, ""]
-    ) -> Moves:
+    ) -> MoveResults:
         """Play a legal action in every game, and the opponent's reply.
 
         In self-play there is no reply: the agent plays both sides, and the transition
@@ -248,7 +252,7 @@ class Learner:
         # Stacked, because one sum over a matrix compiles faster than sums of its rows.
         counted = ended, ended & (result > 0), ended & (result < 0)
         games, wins, losses = jnp.stack(counted).sum(axis=1)
-        return Moves(
+        return MoveResults(
             after=after,
             transition=Transition(
                 obs=before.observation,

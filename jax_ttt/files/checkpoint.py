@@ -23,7 +23,7 @@ Finished = Literal["end", "proven"]
 class Checkpoint(TensorFile):
     """A run at one moment: the entry `jax_ttt` in the metadata of a checkpoint's file.
 
-    The tensors beside it are the leaves of the run's state. Those that are learned are
+    The tensors beside it are the leaves of the run's state. Those that a DQN learns are
     finite unless the training diverged; others, such as environment states, may be
     infinite or NaN.
     """
