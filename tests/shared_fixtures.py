@@ -13,6 +13,7 @@ import as_users
 import filelock
 import hypothesis
 import jax
+import jaxtyping
 import layout
 import numpy as np
 import pytest
@@ -283,3 +284,11 @@ def one_seat(host_tree, q_star, tmp_path_factory):
     params = jax.tree.map(lambda _: worst_as_second, tiny.untrained(config).params)
     saved_agents.save_agent(tiny.ungraded(config, params, seed=5), path)
     return path
+
+
+@pytest.fixture
+def any_types():
+    """Turn off the type checks of arguments, which only tests have."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)

@@ -14,7 +14,6 @@ from typing import Any
 import as_users
 import commands
 import jax
-import jaxtyping
 import numpy as np
 import pytest
 import tiny
@@ -97,14 +96,6 @@ def plain_run(plain, folder):
 def network_run(one_layer):
     """Return a run of Python with the network, and our learner."""
     return jax_ttt.train(learner=one_layer, **FOR_NETWORK)
-
-
-@pytest.fixture
-def any_types():
-    """Leave wrong arguments to the functions, as for users."""
-    jaxtyping.config.update("jaxtyping_disable", True)
-    yield
-    jaxtyping.config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture
@@ -727,6 +718,15 @@ def test_a_class_of_the_same_name_takes_the_place_of_another():
     assert made[1] != made[0]
     with pytest.raises(jax_ttt.Refused, match="OneLayer must be in a file"):
         jax_ttt.save(run.agent, "agent.safetensors")
+
+
+def test_an_agent_names_only_classes_of_the_file(one_layer):
+    """Not what the file imports, which a changed agent's file could name."""
+    own = jax_ttt.train(learner=one_layer, **FOR_NETWORK).config.own
+    assert dataclasses.replace(own).network == "OneLayer"
+    for name in ("nnx", "Nothing", "jnp"):
+        with pytest.raises(jax_ttt.Refused, match=f"made with {name} of one_layer.py"):
+            dataclasses.replace(own, network=name)
 
 
 def test_targets_of_another_shape_are_refused(folder):

@@ -2,7 +2,6 @@
 
 import sys
 
-import jaxtyping
 import pytest
 import quick
 import tiny
@@ -26,14 +25,6 @@ def beaten(tmp_path_factory):
     """Return an untrained agent of a game without a tree; it can be beaten."""
     file = tmp_path_factory.mktemp("beaten") / "agent.safetensors"
     return jax_ttt.load(tiny.save_untrained(file, env_id="connect_4x4"))
-
-
-@pytest.fixture
-def any_types():
-    """Turn off the type checks of arguments, which only tests have."""
-    jaxtyping.config.update("jaxtyping_disable", True)
-    yield
-    jaxtyping.config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture
