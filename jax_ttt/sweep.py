@@ -211,8 +211,9 @@ def check_named_players(args: Args, points: list[tuple[Point, Config]]) -> None:
     for config in {(c.start_agent, c.start_positions): c for _, c in points}.values():
         run_start.start_agent(config)
         run_start.pool_positions(config)
-    for _, config in points if args.config.own is not None else ():
-        run_start.make_learner([config], [args.first_seed])
+    if args.config.own is not None:  # a learner of a user is checked when it is made
+        for _, config in points:
+            run_start.make_learner([config], [args.first_seed])
 
 
 def train_missing(

@@ -720,6 +720,19 @@ def test_a_class_of_the_same_name_takes_the_place_of_another():
         jax_ttt.save(run.agent, "agent.safetensors")
 
 
+def test_another_network_keeps_the_learner_of_a_config(folder):
+    """With its settings; the two stand in one file."""
+    text = PLAIN + NETWORK.partition("import jax_ttt")[2]
+    path = written(folder / "two.py", text)
+    learner = class_in(path, "Plain")
+    network = vars(sys.modules[learner.__module__])["OneLayer"]
+    config = jax_ttt.train(learner=learner, step_size=0.25, **FIELDS).agent.config
+    run = jax_ttt.train(preset=config, network=network, num_updates=2)
+    own = run.agent.config.own
+    assert (own.learner, own.network) == ("Plain", "OneLayer")
+    assert own.settings["step_size"] == 0.25
+
+
 def test_an_agent_names_only_classes_of_the_file(one_layer):
     """Not what the file imports, which a changed agent's file could name."""
     own = jax_ttt.train(learner=one_layer, **FOR_NETWORK).config.own

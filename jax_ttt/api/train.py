@@ -1,5 +1,6 @@
 """Training from Python: one agent, or agents of several seeds."""
 
+import dataclasses
 import os
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias, Unpack, overload
@@ -226,15 +227,16 @@ def make_config(
     if isinstance(network, str) and network not in words:
         note = "A network of your own is a class; that of a file comes by learner=FILE."
         raise choice_error("network", words, network, note)
-    if not isinstance(network, str):
-        fields.pop("network", None)
-    else:
-        network = None
+    own_network = None if isinstance(network, str) else fields.pop("network", None)
     saved = preset.own if isinstance(preset, Config) else None
-    if learner is None and network is not None and saved is not None:
-        own = own_code(saved.learner_class, network)
-    else:
-        own = own_code(learner, network) or saved
+    if saved is None or learner is not None:
+        own = own_code(learner, own_network)
+    elif own_network is None:
+        own = saved
+    else:  # another network for the same learner
+        own = own_code(saved.learner_class, own_network)
+        assert own is not None  # since there is a network
+        own = dataclasses.replace(own, settings=saved.settings)
     of_own = {} if own is None else own.setting_types
     for name in own_names:
         if name in of_own:
@@ -247,7 +249,8 @@ def make_config(
             raise Refused(f"there is no setting {name}{hint}")
     if preset is None:
         preset = presets.default_preset(fields.get("env_id"), fields.get("opponent"))
-        preset = (own.default_preset if own else "") or preset
+        if own is not None and own.default_preset:
+            preset = own.default_preset
     if not isinstance(preset, Config) and preset not in [*PRESETS]:
         raise choice_error("preset", PRESETS, preset)
     before = preset if isinstance(preset, Config) else PRESETS[preset]

@@ -102,9 +102,11 @@ def check_learner(learner: Learner) -> None:
             it draws random numbers from NumPy.
     """
     own = learner.config.own
+    if own is None:
+        return
     # Equal settings of a sweep are checked once.
-    program = type(learner), own and own.network_class, static_settings(learner.config)
-    if own is None or program in _checked:
+    program = type(learner), own.network_class, static_settings(learner.config)
+    if program in _checked:
         return
     name = own.learner or own.network
     if own.network:

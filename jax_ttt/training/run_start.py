@@ -48,8 +48,11 @@ def make_learner(configs: Sequence[Config], seeds: Sequence[int]) -> Learner:
     # they would belong to its mesh, and no other mesh could use them.
     pgx_games.make_env(configs[0].env_id)
     check_first_move(configs[0])
-    own, opponent = configs[0].own, make_opponent(configs[0], seeds[0])
-    kind = (own and own.learner_class) or DQN
+    own = configs[0].own
+    opponent = make_opponent(configs[0], seeds[0])
+    kind = DQN
+    if own is not None and own.learner:
+        kind = own.learner_class
     learner = kind.of(configs[0], opponent)
     own_learner.check_learner(learner)
     return learner.for_agents(configs)
