@@ -109,7 +109,7 @@ def numbers_in(row: Row) -> dict[str, int | float]:
     """
     fields = json_records.flatten_record(json_records.to_dict(row), "/")
     return {
-        name: +value  # +True is 1
+        name: int(value) if isinstance(value, bool) else value
         for name, value in fields.items()
         if isinstance(value, int | float) and name != "update"
     }
