@@ -1,9 +1,9 @@
 """The examples of own learners and networks: proven, and continued bit for bit."""
 
 import signal
+from pathlib import Path
 from typing import Any
 
-import as_users
 import commands
 import pytest
 import quick
@@ -12,7 +12,7 @@ from same_runs import assert_same_run
 import jax_ttt
 
 TRAIN = commands.module_of("train")
-FOLDER = as_users.ROOT / "docs" / "examples"
+FOLDER = Path(__file__).parents[1] / "docs" / "examples"
 FIELDS: dict[str, Any] = {
     "n_step": {"steps": 3},
     "dueling": {},
