@@ -125,7 +125,7 @@ def main(args: Args) -> int:
         tree = trees.host_tree(env_id)
         certificate, reason = None, ""
         if args.certificate:
-            certificate, reason = policy_files.make_certificate(spec, player, tree)
+            certificate, reason = policy_files.make_certificate(spec, player)
             # The certificate names the checksum of the file, so it must be the same.
             if registry.file_stamp(spec) != stamp:
                 raise Refused(f"{name}: its file was replaced meanwhile; try again")

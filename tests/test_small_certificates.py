@@ -38,7 +38,7 @@ def perfect():
 def certificate(perfect, tmp_path_factory):
     """Return the certificate of the perfect player."""
     spec = PlayerSpec("perfect", "player")
-    certificate, missing = policy_files.make_certificate(spec, perfect, None)
+    certificate, missing = policy_files.make_certificate(spec, perfect)
     assert missing == ""
     path = tmp_path_factory.mktemp("certificate") / "certificate.json"
     policy_files.write_certificate(path, certificate, missing, as_json=False)
@@ -144,12 +144,12 @@ def test_a_player_that_loses_or_draws_lots_has_no_certificate(perfect, monkeypat
         evidence="construction",
     )
     with pytest.raises(Refused, match="left: no certificate: as X it loses"):
-        certificates.proven_moves(left, None)
+        certificates.proven_moves(left)
     random_player = Player(
         env_id=ENV_ID, name="random", choose=random_players.random_player
     )
     with pytest.raises(Refused, match="does not play one move in each position"):
-        certificates.proven_moves(random_player, None)
+        certificates.proven_moves(random_player)
     monkeypatch.setattr(certificates, "MAX_POSITIONS", 20)
     with pytest.raises(Refused, match="as X it reaches more than 20 positions"):
-        certificates.proven_moves(perfect, None)
+        certificates.proven_moves(perfect)

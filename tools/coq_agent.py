@@ -19,7 +19,6 @@ import tyro
 import jax_ttt
 from jax_ttt.config.game_facts import CERTIFIED, GAMES, Seat, seat_name
 from jax_ttt.games import pgx_games
-from jax_ttt.games import tree as trees
 from jax_ttt.grading.certificates import board_texts, proven_moves
 from jax_ttt.networks import integer_network
 from jax_ttt.players import saved_agents
@@ -103,7 +102,7 @@ def coq_file(path: Path) -> str:
             raise jax_ttt.Refused(f"its game must be one of {', '.join(CERTIFIED)}")
         # With the integers of the processor, a walk takes a sixth of the time.
         library = "Machine" if env_id in LARGE else "Network"
-        moves, _ = proven_moves(jax_ttt.player(agent), trees.host_tree(env_id))
+        moves, _ = proven_moves(jax_ttt.player(agent))
         agents = dict.fromkeys(moves, "agent_move size corrections net")
         definitions = coq_network(agent, ChainMap(*moves.values()))
     text = f"""(* SHA-256 of the file: {hashlib.sha256(content).hexdigest()} *)

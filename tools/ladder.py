@@ -35,7 +35,6 @@ from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.files import json_records
 from jax_ttt.files.picture_file import Picture, Theme
-from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
 from jax_ttt.grading import certificates, grader, round_robin
 from jax_ttt.grading import exam as exams
@@ -258,9 +257,8 @@ def install(system: System) -> Path:
 
 def certificate_of(player: Player) -> Certificate | None:
     """Return the certificate of the seats that are proven; None if there are none."""
-    tree = trees.enumerated(DEFAULT_GAME)
     try:
-        moves, _ = certificates.proven_moves(player, tree)
+        moves, _ = certificates.proven_moves(player)
     except Refused:
         return None
     return Certificate.of(player, player.name, moves)

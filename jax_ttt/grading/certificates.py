@@ -3,7 +3,6 @@
 Axes: `P` positions of a level.
 """
 
-import bisect
 import dataclasses
 from typing import Literal
 
@@ -19,10 +18,11 @@ from jax_ttt.config.game_facts import (
     seat_name,
 )
 from jax_ttt.games import position_keys
-from jax_ttt.games.tree import Tree
-from jax_ttt.grading import search_grade, tree_grade
+from jax_ttt.games import tree as trees
+from jax_ttt.grading import search_grade
+from jax_ttt.players import random_players
 from jax_ttt.players.player import Player
-from jax_ttt.solver import proof, reached_positions, successors
+from jax_ttt.solver import reached_positions, successors
 from jax_ttt.solver.batches import IllegalMoveError, SearchedPlayer
 from jax_ttt.solver.reached_positions import Reach
 
@@ -71,29 +71,25 @@ class Certificate:
 
 
 MAX_POSITIONS = 200_000
-"""Maximum number of positions of a seat where the tree is too large, for a file of 10
-MB at most."""
+"""Maximum number of positions of a seat, for a file of 10 MB at most."""
 _BATCH = 2**12
 """Positions in a call of the compiled programs."""
 
 
-def proven_moves(player: Player, tree: Tree | None) -> tuple[CertifiedMoves, str]:
+def proven_moves(player: Player) -> tuple[CertifiedMoves, str]:
     """Return a player's moves in the seats where it is proven unbeatable.
 
-    The game's tree proves it; without a tree, a search of all positions that the player
-    reaches. Also return why a seat that it learned is left out; empty if none is.
+    A search of all positions that the player reaches proves it. Also return why a seat
+    that it learned is left out; empty if none is.
 
     Raises:
-        Refused: no seat can be certified.
+        Refused: no seat can be certified, or the player plays an illegal move.
     """
     if reason := search_grade.reason_not_searchable(player):
         raise Refused(f"no certificate: {reason}")
     moves, reasons = CertifiedMoves(), []
     for seat in player.seats:
-        if tree is None:
-            proven = _moves_of_search(player, seat)
-        else:
-            proven = _moves_in_tree(player, tree, seat)
+        proven = _moves_in_seat(player, seat)
         if isinstance(proven, str):
             reasons.append(f"as {seat_name(seat)} {proven}")
         else:
@@ -104,48 +100,26 @@ def proven_moves(player: Player, tree: Tree | None) -> tuple[CertifiedMoves, str
     return moves, missing
 
 
-def _moves_in_tree(player: Player, tree: Tree, seat: Seat) -> dict[str, int] | str:
-    """Return the moves by board, or why the tree does not prove them.
-
-    Boards with fewer moves played come first.
-
-    Raises:
-        Refused: the player's policy is unknown.
-    """
-    env_id, probs = player.env_id, player.policy
-    if probs is None:
-        raise Refused(f"{player.name}: no certificate: its policy is not known")
-    grade = tree_grade.grade_policy(
-        env_id, tree, probs, player.evidence, with_details=False
-    ).followed[seat]
-    if not grade.unbeatable:
-        return f"it loses the game {line_text(env_id, grade.losing_line or ())}"
-    decides = proof.own_decisions(tree, probs, seat)
-    boards = board_texts(env_id, position_keys.numbers_of(env_id, tree.env_state))
-    has_choice = decides & (proof.playable(tree, probs, seat).sum(axis=1) != 1)
-    if has_choice.any():
-        return f"it has more than one move on {boards[has_choice.argmax()]}"
-    rows = sorted(
-        (bisect.bisect(tree.level_start, position), boards[position], position)
-        for position in np.flatnonzero(decides).tolist()
-    )
-    return {board: int(probs[position].argmax()) for _, board, position in rows}
-
-
-def _moves_of_search(player: Player, seat: Seat) -> dict[str, int] | str:
+def _moves_in_seat(player: Player, seat: Seat) -> dict[str, int] | str:
     """Return the moves by board, or why a search does not prove them.
 
-    Boards with fewer moves played come first.
+    Boards with fewer moves played come first. All moves that a policy may play are
+    followed, so one that draws between several moves is found.
 
     Raises:
         Refused: the player plays an illegal move.
     """
+    may_play = None
+    if player.policy is not None:
+        index = trees.position_index(player.env_id)
+        may_play = random_players.moves_of_policy(index, player.policy)
     searched = SearchedPlayer(
         env_id=player.env_id,
         choose=player.choose,
         seat=seat,
         merge_symmetric=False,  # a certificate names every board
         batch=_BATCH,
+        may_play=may_play,
     )
     reach = Reach(searched)
     try:
@@ -163,6 +137,9 @@ def _moves_of_search(player: Player, seat: Seat) -> dict[str, int] | str:
         level_moves: dict[str, int] = {}
         for places, after in successors.expand_level(searched, keys):
             boards = board_texts(player.env_id, keys[places])
+            has_choice = np.bincount(after.row) > 1
+            if has_choice.any():
+                return f"it has more than one move on {boards[has_choice.argmax()]}"
             level_moves |= zip(boards, after.action.tolist(), strict=True)
         moves |= dict(sorted(level_moves.items()))
     return moves

@@ -143,7 +143,7 @@ def _near_best_player(
     # Whether they are alike on images is not checked.
     merge_symmetric = searched.merge_symmetric and player.is_symmetric
     return dataclasses.replace(
-        searched, near_best=near_best, merge_symmetric=merge_symmetric
+        searched, may_play=near_best, merge_symmetric=merge_symmetric
     )
 
 

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import pgx
 from jax.tree_util import Partial
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from jax_ttt.dqn import equations
 from jax_ttt.games import pgx_games
@@ -68,6 +68,22 @@ def _policy_actions(
 ) -> Int[Array, " B"]:
     logits = jnp.log(probs[index.of_states(env_state)])
     return jax.random.categorical(key, logits, axis=-1).astype(jnp.int32)
+
+
+def moves_of_policy(
+    index: PositionIndex[np.ndarray], probs: Float[np.ndarray, "P A"]
+) -> Partial:
+    """Return the function that marks the moves that a policy may play in states.
+
+    They are those whose probability is not 0. `index` is as for `policy_player`.
+    """
+    return Partial(_policy_moves, *jax.device_put((index, probs != 0)))
+
+
+def _policy_moves(
+    index: PositionIndex[jax.Array], is_played: Bool[Array, "P A"], env_state: pgx.State
+) -> Bool[Array, "B A"]:
+    return is_played[index.of_states(env_state)]
 
 
 @functools.partial(jax.jit, static_argnames=("env", "num_games", "num_moves"))

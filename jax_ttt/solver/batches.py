@@ -43,7 +43,7 @@ class SearchedPlayer:
     is_symmetric: bool = False  # by construction, so its moves on images aren't checked
     sharding: jax.sharding.Sharding | None = None  # of a batch; None: one device
     batch: int  # positions in a call of a program; a multiple of 16, see `calls`
-    near_best: MarkFn | None = None  # the moves that count as played, not one alone
+    may_play: MarkFn | None = None  # the moves that count as played, not one alone
     sees_state: bool = True  # more than the observation and the legal moves
 
     def moves_at(self, level: int) -> bool:

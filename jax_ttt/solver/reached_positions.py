@@ -116,7 +116,7 @@ def follow_all_lines(
             reach.losing_line = losing_lines.losing_line_to(
                 player, reach.keys, parents, moves.first_losing
             )
-            if player.near_best is not None:
+            if player.may_play is not None:
                 return  # its one use is whether a line loses
         if reach.losing_line is not None:
             parents.clear()  # their only use is the first losing line

@@ -10,7 +10,7 @@ Axes: `P` positions of a level, `B` positions of a batch, `W` words or bytes of 
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Generic
 
 import jax
@@ -23,13 +23,15 @@ from jax_ttt.config.game_facts import GAMES, EnvId, Seat
 from jax_ttt.games import pgx_games, position_keys, state_keys
 from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.games.position_keys import PositionKeys
-from jax_ttt.games.state_keys import OPEN, AfterMoves
+from jax_ttt.games.state_keys import AfterMoves
 from jax_ttt.games.stone_boards import LeafT
 from jax_ttt.solver import batches
 from jax_ttt.solver.batches import IllegalMoveError, MarkFn, Moves, SearchedPlayer
 
 Batches = Iterator[tuple[slice, Moves]]
 """The places of a batch in its level, and the moves there."""
+_Marks = Iterator[tuple[slice, Bool[np.ndarray, "B A"], bool]]
+"""The places of a batch, its moves, and whether the player breaks symmetry there."""
 
 
 def expand_level(
@@ -49,128 +51,108 @@ def expand_level(
         turns_of,
         player.env_id,
         player.seat,
-        choose=player.choose if player.near_best is None else None,
-        near_best=player.near_best,
+        choose=player.choose if player.may_play is None else None,
+        may_play=player.may_play,
         sees_images=player.merge_symmetric and not player.is_symmetric,
         sees_state=player.sees_state,
     )
-    return _expand(player, keys, choices, level_size)
+
+    def marks() -> _Marks:
+        for places, turns in batches.in_batches(player, choices, keys, level_size):
+            _check_turns(turns)
+            yield places, turns.moves, bool(turns.breaks_symmetry.any())
+
+    return _play_marked(player, keys, marks())
 
 
 def expand_all_moves(player: SearchedPlayer, keys: PositionKeys) -> Batches:
     """Yield all moves in each position."""
-    return _expand(player, keys, _all_moves(player))
-
-
-def has_choice(player: SearchedPlayer, keys: PositionKeys) -> Bool[np.ndarray, " P"]:
-    """Return in which positions the player is to move, with several legal moves."""
-    chooses = np.zeros(len(keys), bool)
-    turns = batches.in_batches(player, _all_moves(player), keys)
-    for places, here in turns:
-        chooses[places] = here.is_own & (here.moves.sum(axis=1) > 1)
-    return chooses
+    turns = _turns_of_all_moves(player, keys)
+    marks = ((places, here.moves, False) for places, here in turns)
+    return _play_marked(player, keys, marks)
 
 
 def expand_given_moves(
     player: SearchedPlayer, keys: PositionKeys, actions: Int[np.ndarray, " P"]
 ) -> Batches:
-    """Yield one given move of the player in each position."""
-    is_own = np.ones(len(keys), bool)
-    for begin in range(0, len(keys), player.batch):
-        places = slice(begin, begin + player.batch)
-        rows = np.arange(len(keys[places]))
-        calls = _play_calls(player, keys[places], actions[places])
-        yield places, _finished(player, rows, actions[places], is_own[places], calls)
+    """Yield one given move in each position."""
+    every_action = np.arange(pgx_games.sizes(player.env_id).num_actions)
+    level = range(0, len(keys), player.batch)
+    parts = (slice(begin, min(begin + player.batch, len(keys))) for begin in level)
+    marks = ((places, actions[places, None] == every_action, False) for places in parts)
+    return _play_marked(player, keys, marks)
 
 
-def _all_moves(player: SearchedPlayer) -> Callable[..., "Turns"]:
-    return functools.partial(turns_of, player.env_id, player.seat)
+def has_choice(player: SearchedPlayer, keys: PositionKeys) -> Bool[np.ndarray, " P"]:
+    """Return in which positions the player is to move, with several legal moves."""
+    chooses = np.zeros(len(keys), bool)
+    for places, here in _turns_of_all_moves(player, keys):
+        chooses[places] = here.is_own & (here.moves.sum(axis=1) > 1)
+    return chooses
 
 
-def _expand(
-    player: SearchedPlayer,
-    keys: PositionKeys,
-    choices: Callable[..., "Turns"],
-    level_size: int | None = None,
-) -> Batches:
-    """Yield the moves of `choices`, played; the next batch is computed meanwhile."""
-
-    def start() -> Iterator[tuple[slice, functools.partial[Moves]]]:
-        for places, turns in batches.in_batches(player, choices, keys, level_size):
-            _check_turns(turns)
-            rows, actions = np.nonzero(turns.moves)
-            finish = functools.partial(
-                _finished,
-                player=player,
-                rows=rows,
-                actions=actions,
-                is_own=turns.is_own[rows],
-                calls=_play_calls(player, keys[places][rows], actions),
-                breaks_symmetry=bool(turns.breaks_symmetry.any()),
-            )
-            yield places, finish
-
-    for places, finish in batches.ahead(start(), num=1):
-        yield places, finish()
+def _turns_of_all_moves(
+    player: SearchedPlayer, keys: PositionKeys
+) -> Iterator[tuple[slice, "Turns[np.ndarray]"]]:
+    choices = functools.partial(turns_of, player.env_id, player.seat)
+    return batches.in_batches(player, choices, keys)
 
 
-def _play_calls(
-    player: SearchedPlayer, keys: PositionKeys, actions: Int[np.ndarray, " N"]
-) -> list[tuple[slice, AfterMoves]]:
-    """Let the device play a move in each position."""
-    program = functools.partial(play, player.env_id, player.merge_symmetric)
-    return [*batches.calls(player, program, keys, actions.astype(np.int32))]
-
-
-def _finished(
-    player: SearchedPlayer,
-    rows: Int[np.ndarray, " N"],
-    actions: Int[np.ndarray, " N"],
-    is_own: Bool[np.ndarray, " N"],
-    calls: list[tuple[slice, AfterMoves]],
-    breaks_symmetry: bool = False,
-) -> Moves:
-    """Wait for the moves that the device plays.
+def _play_marked(player: SearchedPlayer, keys: PositionKeys, marks: _Marks) -> Batches:
+    """Yield the marked moves, played; the next batch is computed meanwhile.
 
     Raises:
         Refused: a position breaks a rule of users' games.
     """
-    parts = [batches.fetch(after, places) for places, after in calls]
-    after = jax.tree.map(lambda *columns: np.concatenate(columns), *parts)
-    if after.broken is not None and (after.broken >= 0).any():
-        raise state_keys.broken_rule(player.env_id, after)
-    result = after.result
-    if not is_own.all():
-        result = np.where(is_own | (result == OPEN), result, -result)
-    return Moves(
-        row=rows,
-        action=actions,
-        result=result,
-        keys=position_keys.keys_to_numbers(after.keys),
-        breaks_symmetry=breaks_symmetry,
+    program = functools.partial(
+        play, player.env_id, player.seat, player.merge_symmetric
     )
 
+    def start() -> Iterator[tuple[slice, bool, tuple[np.ndarray, np.ndarray], list]]:
+        for places, moves, breaks_symmetry in marks:
+            row, action = np.nonzero(moves)
+            columns = keys[places][row], action.astype(np.int32)
+            calls = [*batches.calls(player, program, *columns)]
+            yield places, breaks_symmetry, (row, action), calls
 
-@functools.partial(jax.jit, static_argnames=("env_id", "merge_symmetric"))
+    for places, breaks_symmetry, (row, action), calls in batches.ahead(start(), num=1):
+        parts = [batches.fetch(after, part) for part, after in calls]
+        after = jax.tree.map(lambda *columns: np.concatenate(columns), *parts)
+        if after.broken is not None and (after.broken >= 0).any():
+            raise state_keys.broken_rule(player.env_id, after)
+        yield (
+            places,
+            Moves(
+                row=row,
+                action=action,
+                result=after.result,
+                keys=position_keys.keys_to_numbers(after.keys),
+                breaks_symmetry=breaks_symmetry,
+            ),
+        )
+
+
+@functools.partial(jax.jit, static_argnames=("env_id", "seat", "merge_symmetric"))
 def play(
     env_id: EnvId,
+    seat: Seat,
     merge_symmetric: bool,
     keys: Shaped[Array, "B W"],
     action: Int[Array, " B"],
 ) -> AfterMoves:
-    """Return the positions after a move in each.
+    """Return the positions after a move in each, and the results in this seat.
 
     With `merge_symmetric`, the key of a board is the least key of its images. That is
     right only if the player moves alike on all of them.
     """
     if GAMES[env_id].packing is None:
-        return state_keys.play_pairs(env_id, keys, action)
+        return state_keys.play_pairs(env_id, seat, keys, action)
     before = position_keys.states_of(env_id, keys)
-    after, move = pgx_games.step(pgx_games.make_env(env_id), before, action, 1.0)
+    after, _ = pgx_games.step(pgx_games.make_env(env_id), before, action, 1.0)
     pack = position_keys.pack_least if merge_symmetric else position_keys.pack
     return AfterMoves(
         keys=pack(env_id, position_keys.stones_of(after)),
-        result=state_keys.result_of(after, move.reward),
+        result=state_keys.result_of(after, seat),
     )
 
 
@@ -194,13 +176,13 @@ def turns_of(
     seat: Seat,
     keys: Shaped[Array, "B W"],
     choose: ChooseFn | None = None,
-    near_best: MarkFn | None = None,
+    may_play: MarkFn | None = None,
     sees_images: bool = False,
     sees_state: bool = True,
 ) -> Turns[jax.Array]:
     """Return the player's moves where it is to move, and all moves elsewhere.
 
-    They are those that `choose` plays or `near_best` marks; without both, all moves.
+    They are those that `choose` plays or `may_play` marks; without both, all moves.
     With `sees_images`, the player may move differently on the images of a board. With
     `sees_state`, it may move differently where player 1 began, if a position is two
     states: it must choose the same move in both, and the moves marked in one count.
@@ -213,11 +195,14 @@ def turns_of(
     nowhere = jnp.zeros(len(keys), bool)
     moves, action = legal, jnp.zeros(len(keys), jnp.int32)
     is_wrong, breaks_symmetry = nowhere, nowhere
-    if near_best is not None:
-        marked = near_best(states)
+    if may_play is not None:
+        marked = may_play(states)
         if other_states is not None:
-            marked |= near_best(other_states)
+            marked |= may_play(other_states)
         moves = jnp.where(is_own[:, None], marked & legal, legal)
+        is_illegal = marked & ~legal
+        action = is_illegal.argmax(axis=1).astype(jnp.int32)
+        is_wrong = is_own & (is_illegal.any(axis=1) | ~moves.any(axis=1))
     elif choose is not None:
 
         def chosen(states: pgx.State) -> Int[Array, " B"]:
@@ -237,13 +222,14 @@ def turns_of(
             is_wrong |= is_own & (action != chosen(other_states))
         if sees_images:
             stones = position_keys.unpack(env_id, keys)
-            after = play(env_id, True, keys, action)
+            after = play(env_id, seat, True, keys, action)
             views = [*zip(*pgx_games.views_of(GAMES[env_id].symmetries), strict=True)]
             for cells, actions in views[1:]:
                 image = position_keys.stones_in_view(stones, cells)
                 there = chosen(position_keys.to_states(env_id, image))
                 # The move on the image, as a move on the board itself.
-                other = play(env_id, True, keys, jnp.asarray(actions)[there])
+                image_action = jnp.asarray(actions)[there]
+                other = play(env_id, seat, True, keys, image_action)
                 differs = (other.keys != after.keys).any(axis=1)
                 breaks_symmetry |= is_own & (differs | (other.result != after.result))
     return Turns(

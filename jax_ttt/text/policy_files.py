@@ -107,12 +107,8 @@ def write_policy(
         standard_streams.print_written(path, size, quiet)
 
 
-def make_certificate(
-    spec: PlayerSpec, player: Player, tree: Tree | None
-) -> tuple[Certificate, str]:
+def make_certificate(spec: PlayerSpec, player: Player) -> tuple[Certificate, str]:
     """Return a player's certificate, and the reason if it is for one seat only.
-
-    Without a tree, all positions that the player reaches are enumerated.
 
     Raises:
         Refused: no seat can be certified.
@@ -125,7 +121,7 @@ def make_certificate(
         # The agent's path says nothing to others; the checksum identifies its file.
         name = f"{name.removesuffix(saved.name)}AGENT"
         sha256 = saved_agents.file_checksum(saved.path)
-    moves, reason = certificates.proven_moves(player, tree)
+    moves, reason = certificates.proven_moves(player)
     return Certificate.of(player, name, moves, sha256), reason
 
 

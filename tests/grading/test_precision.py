@@ -76,6 +76,6 @@ def test_a_search_of_the_positions_that_an_agent_reaches():
     found = precisions(lambda words: turns(words, choose=player), words)
     assert found
     assert all(precision == HIGHEST for precision in found)
-    play = functools.partial(successors.play, env_id, True)
+    play = functools.partial(successors.play, env_id, "first", True)
     actions = np.zeros(len(words), np.int32)
     assert all(precision == HIGHEST for precision in precisions(play, words, actions))

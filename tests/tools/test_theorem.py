@@ -356,7 +356,7 @@ def test_three_programs_count_the_same_own_boards():
     """Coq compares the number in the file with its own, in `make theorem`."""
     text = coq_agent.coq_file(AGENT_4X4)
     agent = jax_ttt.player(jax_ttt.load(AGENT_4X4))
-    moves, _ = certificates.proven_moves(agent, None)
+    moves, _ = certificates.proven_moves(agent)
     for seat in SEATS:
         assert f"by_walk {len(moves[seat])}%N" in text
         classes = {min(board, mirrored(board)) for board in moves[seat]}
