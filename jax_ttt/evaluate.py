@@ -7,10 +7,9 @@ import dataclasses
 import sys
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import tyro
-from tyro.constructors import PrimitiveConstructorSpec
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
@@ -30,14 +29,6 @@ from jax_ttt.runtime import atomic_files, interrupts, standard_streams
 
 if TYPE_CHECKING:
     from jax_ttt.players.registry import PlayerSpec
-_FILE_OR_BARE = PrimitiveConstructorSpec(
-    nargs=(0, 1),
-    metavar="[FILE]",
-    instance_from_str=lambda words: Path(*words),
-    is_instance=lambda value: value is None or isinstance(value, Path),
-    str_from_instance=lambda value: [] if value is None else [str(value)],
-)
-"""A flag with or without a value; without one, the value is `Path()`."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -68,10 +59,6 @@ class Args:
     max_positions: MaxPositions | None = None
     """Maximum number of positions to enumerate in each seat where the tree is too
     large; by default as many as fit into memory."""
-    exam: Annotated[Path | None, _FILE_OR_BARE] = None
-    """Ask the player for its move in positions whose moves have known values: without a
-    file, the program's own exam in Connect Four; write the flag after the agent.
-    Then other grades are those that --games and --max-positions ask for."""
     policy_csv: Path | None = None
     """File to write the policy to: a row for each position in which the agent decides,
     with its board, to_move, q0 to q8 and move."""
@@ -106,19 +93,12 @@ def main(args: Args) -> int:
     spec = registry.read_player_name(name)
     env_id = registry.game_of_players([spec], args.env_id)
     check_outputs(args, spec, env_id)
-    exam = True if args.exam == Path() else args.exam or False
     with (
         interrupts.exit_on_signals(is_needed=spec.is_program),
         standard_streams.status_line(f"grading {name}") as status,
     ):
         stamp = registry.file_stamp(spec) if args.certificate else ()
-        programs = dataclasses.replace(
-            args.programs,
-            in_advance=grades.follows_lines(
-                env_id, has_exam=bool(exam), limit=args.max_positions
-            ),
-            say=status.set_description_str,
-        )
+        programs = dataclasses.replace(args.programs, say=status.set_description_str)
         player = make_player(name, env_id=env_id, seed=args.seed, programs=programs)
         if args.seat is not None:
             player = dataclasses.replace(player, seats=SEATS_OF_SETTING[args.seat])
@@ -136,7 +116,6 @@ def main(args: Args) -> int:
             num_games=args.games,
             seed=args.seed,
             max_positions=args.max_positions,
-            exam=exam,
             sharding=mesh and meshes.split_sharding(mesh),
             say=status.set_description_str,
         )

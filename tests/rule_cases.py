@@ -24,6 +24,7 @@ import safetensors.numpy
 import tiny
 
 import jax_ttt
+from docs.examples.exam import FILE as EXAM
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
@@ -587,9 +588,8 @@ def exam_values(least_moves: int = 20) -> list[dict]:
 
     A score is 0, or the winner's stones that are left at the end, and 1.
     """
-    path = Path(grader.__file__).with_name("connect_four.csv")
     search, cases = PlainSearch("connect_7x6"), []
-    with path.open(newline="") as file:
+    with EXAM.open(newline="") as file:
         rows = [row for row in csv.DictReader(file) if len(row["moves"]) >= least_moves]
     for row in rows:
         cells, num_moves = search.start, len(row["moves"])

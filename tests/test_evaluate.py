@@ -303,20 +303,3 @@ def test_a_certificate_is_of_the_file_that_was_read(
     message = refuse(path, "--certificate", tmp_path / "certificate")
     assert "its file was replaced meanwhile; try again" in message
     run(path)  # without a certificate it does not matter
-
-
-@pytest.mark.slow
-def test_an_exam_is_alone_or_beside_the_grades_that_flags_ask_for(other_game, run):
-    out, _ = run(other_game, "--exam")
-    assert " ".join(out.split()).startswith(f"{other_game}: connect_four, ")
-    assert "all (1,012 positions)" in out
-    assert out.endswith("\nnothing is proven: an exam only\n")
-    flags = ["--exam", "--max-positions", "20", "--json"]
-    result = json.loads(run(other_game, *flags).out)
-    assert result["verdict"].startswith("not decided: searched up to move ")
-    assert result["grade"]["exam"]["all"]["num_positions"] == 1012
-
-
-def test_a_game_without_an_exam_is_refused(refuse):
-    message = refuse("random", "--env-id", "hex", "--exam")
-    assert "hex has none; games that do: " in message

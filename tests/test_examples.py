@@ -14,6 +14,7 @@ WRITTEN = {
     "connect_four": ("rounds.svg",),
     "draw": ("game.svg", "board.svg", "values.svg", "agent.svg"),
     "eight_seeds": ("seeds.svg",),
+    "exam": (),
     "hex": (),
     "misere": (),
     "nim": ("nim.safetensors",),
@@ -27,6 +28,7 @@ WRITTEN = {
 PRINTED = {
     "connect_four": "unbeatable: no line of play by any opponent wins against it",
     "draw": r"\A\Z",  # nothing
+    "exam": r"'all': '96\.6% \(95\.3% to 97\.6%\)', 'random': '98\.4% ",
     "eight_seeds": "8 of 8 agents are proven unbeatable",
     "hex": r"\Awins every game: .* as X \(5,514 positions\)\n\Z",
     "misere": r"unbeatable: .*, as X or as O \(5,478 positions\)",
@@ -39,7 +41,8 @@ PRINTED = {
     "train": "unbeatable",
 }
 """What is found in the output, as regular expressions."""
-
+WORDS = {"exam": ["shipped:connect-7x6"]}
+"""The words after the name of the file."""
 
 LEARNERS = ("n_step", "dueling", "policy_gradient")
 """Files for `--learner`, which do nothing alone."""
@@ -53,7 +56,7 @@ LEARNERS = ("n_step", "dueling", "policy_gradient")
 def test_an_example_runs(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     path = FOLDER / f"{name}.py"
-    monkeypatch.setattr(sys, "argv", [str(path)])
+    monkeypatch.setattr(sys, "argv", [str(path), *WORDS.get(name, [])])
     runpy.run_path(str(path), run_name="__main__")
     assert {found.name for found in tmp_path.iterdir()} == set(WRITTEN[name])
     assert re.search(PRINTED[name], capsys.readouterr().out)

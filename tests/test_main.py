@@ -63,7 +63,6 @@ COMPLETED = {
     "evaluate --json mcts-": ["mcts-online"],
     "evaluate --seat first mcts-": ["mcts-online"],
     "evaluate --certificate mcts-": [],  # a file
-    "evaluate --exam --js": ["--json"],  # the flag needs no value
     "play r": ["random", "runs"],  # a folder of this name is there
     "arena random blend:0.7:m": ["blend:0.7:minimax"],
     "correct mini": [],  # it takes saved agents only

@@ -222,56 +222,17 @@ def test_a_wrong_answer_ends_a_game(write, run, monkeypatch):
     assert err == f"error: {written.name}: {reason}\n"
 
 
-HEAD = "moves," + ",".join(f"s{n}" for n in range(1, 8)) + ",kind\n"
-
-
-def test_an_exam_asks_for_its_questions_alone(write, run, tmp_path):
-    """Of three questions, the program of the middle column knows two."""
-    path = tmp_path / "exam.csv"
-    rows = ["44,0,0,0,1,0,0,0,random", "4,0,0,0,1,0,0,0,random", "12,1,0,0,0,0,0,0,x"]
-    path.write_text(HEAD + "\n".join(rows) + "\n")
-    written = write("say(3)")
-    flags = ["--env-id", "connect_7x6", "--exam", path]
-    out, err = run(evaluate, written.name, *flags, "--json")
-    assert err == ""
-    result = json.loads(out)
-    exam = result["grade"]["exam"]["all"]
-    assert (exam["num_positions"], exam["share"]) == (3, pytest.approx(2 / 3))
-    assert result["grade"].keys().isdisjoint({"first", "second", "sampled"})
-    assert "note" not in result["grade"], "it was not asked in advance"
-    asked = [written.asked(seat, "connect_7x6") for seat in ("first", "second")]
-    assert asked == [[["3 3", "0 1"]], [["3"]]]
-
-
-SMALL_EXAM = "moves,s1,s2,s3,s4,kind\n14,0,1,0,0,random\n44,0,0,1,0,random\n"
-"""Two positions of `connect_4x4`; a program of the second column knows the first."""
-
-
-def exam_beside_a_search(write, run, tmp_path, *flags):
-    """Return the result of an exam of a program and of a search, and the program."""
-    path = tmp_path / "exam.csv"
-    path.write_text(SMALL_EXAM)
-    written = write(player_programs.FIRST_COLUMN)
-    words = [written.name, "--env-id", "connect_4x4", "--exam", path, *flags]
-    result = json.loads(run(evaluate, *words, "--json").out)
-    exam = result["grade"].pop("exam")["all"]
-    assert (exam["num_positions"], exam["share"]) == (2, 0.5)
-    return result, written
-
-
 def first_column(env_state):
     order = jnp.array([1, 2, 0, 3])
     return order[env_state.legal_action_mask[:, order].argmax(axis=1)]
 
 
 @pytest.mark.slow
-def test_where_there_is_no_tree_the_grade_is_that_of_a_search(write, run, tmp_path):
-    """That of the same player as a function, whose mirrored boards are not merged.
-
-    An exam beside it changes nothing.
-    """
-    flags = ["--max-positions", 10_000]
-    result, written = exam_beside_a_search(write, run, tmp_path, *flags)
+def test_where_there_is_no_tree_the_grade_is_that_of_a_search(write, run):
+    """That of the same player as a function, whose mirrored boards are not merged."""
+    written = write(player_programs.FIRST_COLUMN)
+    words = [written.name, "--env-id", "connect_4x4", "--max-positions", 10_000]
+    result = json.loads(run(evaluate, *words, "--json").out)
     grade = jax_ttt.grade(written.name, env_id="connect_4x4")
     expected = jax_ttt.grade(first_column, env_id="connect_4x4")
     assert (grade.unbeatable, grade.sampled) == (False, None)

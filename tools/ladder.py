@@ -19,7 +19,7 @@ import venv
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import jax
 import msgspec
@@ -27,17 +27,17 @@ import tyro
 from msgspec import Meta
 
 import jax_ttt
+from docs.examples.exam import examine
 from jax_ttt.api.cross_table import CrossTable
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import DEFAULT_GAME, SEATS, Seat, seat_name
-from jax_ttt.config.grade import Exam, Grade
+from jax_ttt.config.grade import Grade
 from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.files import json_records
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games.played_game import Game
 from jax_ttt.grading import certificates, grader, round_robin
-from jax_ttt.grading import exam as exams
 from jax_ttt.grading.certificates import Certificate
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.axes import new_figure
@@ -47,7 +47,7 @@ from jax_ttt.runtime import atomic_files
 from jax_ttt.runtime.words import count_phrase
 from jax_ttt.text.board_text import game_boards
 from jax_ttt.text.grade_text import verdict_word
-from tools.markdown import exam_cells, table
+from tools.markdown import table
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "results" / "ladder.md"
@@ -88,6 +88,8 @@ class Systems:
 
 
 SYSTEMS = msgspec.toml.decode((SCRIPTS / "systems.toml").read_bytes(), type=Systems)
+ExamRow: TypeAlias = tuple[System, dict[str, str]]
+"""A system, and its shares in the exam as text, by kind."""
 NUM_TOURNAMENTS = 5
 """Tournaments for the Elo ratings, each with other random numbers."""
 THEMES: tuple[Theme, ...] = ("light", "dark")
@@ -135,7 +137,7 @@ def main(argv: Sequence[str] | None) -> int:
     for system in systems:  # it may be beatable now, or left out
         (args.certificates / certificate_name(system)).unlink(missing_ok=True)
     rows: list[Row] = []
-    exam_results: dict[str, tuple[System, Exam]] = {}
+    exam_rows: list[ExamRow] = []
     missing = dict(SYSTEMS.missing)
     for system in systems:
         print(f"{system.name}: {system.how}", flush=True)
@@ -147,13 +149,13 @@ def main(argv: Sequence[str] | None) -> int:
     for system in SYSTEMS.examined if args.exam else ():
         print(f"{system.name}: exam of Connect Four", flush=True)
         try:
-            exam_results[system.name] = system, exam_of(system, args.copies)
+            exam_rows.append(exam_row(system, args.copies))
         except (Refused, subprocess.CalledProcessError) as error:
             missing[system.name] = without_paths(error)
             print(f"  left out: {error}", flush=True)
     both = [row.player for row in rows if row.player.seats == SEATS]
     ranking = sampled_ratings(both, args.games)
-    text = page(rows, ranking, exam_results, missing, args.games)
+    text = page(rows, ranking, exam_rows, missing, args.games)
     atomic_files.write_output(args.page, text.encode())
     for theme in THEMES:
         path = args.certificates / f"ratings-{theme}.svg"
@@ -264,7 +266,7 @@ def certificate_of(player: Player) -> Certificate | None:
     return Certificate.of(player, player.name, moves)
 
 
-def exam_of(system: System, copies: int) -> Exam:
+def exam_row(system: System, copies: int) -> ExamRow:
     """Return how a player does in the exam of Connect Four.
 
     Raises:
@@ -275,8 +277,9 @@ def exam_of(system: System, copies: int) -> Exam:
     spec = registry.read_player_name(program_name(system))
     options = ProgramOptions(copies=copies, answer_seconds=120.0, in_advance=False)
     player = registry.make_player(spec, env_id, jax.random.key(0), options)
-    questions = exams.read_exam(env_id, None)
-    return exams.take_exam(env_id, player, questions, jax.random.key(0))
+    shares = examine(player)
+    player.close()
+    return system, shares
 
 
 @dataclasses.dataclass(frozen=True)
@@ -391,7 +394,7 @@ positions in which their move keeps the result of best play, with a 95 % interva
 def page(
     rows: Sequence[Row],
     ratings: Sequence[Rating],
-    exams_by_name: Mapping[str, tuple[System, Exam]],
+    exam_rows: Sequence[ExamRow],
     missing: Mapping[str, str],
     num_games: int,
 ) -> str:
@@ -417,7 +420,7 @@ def page(
         tournaments=NUM_TOURNAMENTS,
         ranking=ratings_table(rows, ratings),
         inversions=inversions(rows, ratings),
-        exam=exam_table(exams_by_name.values()),
+        exam=exam_table(exam_rows),
         missing=table(("system", "why"), sorted(missing.items())),
     )
 
@@ -584,12 +587,12 @@ def ratings_chart(
         return pictures.figure_picture(figure, theme)
 
 
-def exam_table(results: Iterable[tuple[System, Exam]]) -> str:
-    """Return the scores in the exam, as Markdown."""
+def exam_table(results: Iterable[ExamRow]) -> str:
+    """Return the scores in the exam, as Markdown, the best first."""
 
-    def cells(system: System, exam: Exam) -> list[str]:
+    def cells(system: System, shares: Mapping[str, str]) -> list[str]:
         name = f"`{system.name}`"
-        return [name, source_and_version(system), system.how, *exam_cells(exam)]
+        return [name, source_and_version(system), system.how, *shares.values()]
 
     head = (
         "player",
@@ -599,8 +602,8 @@ def exam_table(results: Iterable[tuple[System, Exam]]) -> str:
         "random positions",
         "tactical positions",
     )
-    ordered = sorted(results, key=lambda result: -result[1].all.share)
-    return table(head, [cells(system, exam) for system, exam in ordered])
+    ordered = sorted(results, key=lambda row: -float(row[1]["all"].partition("%")[0]))
+    return table(head, [cells(system, shares) for system, shares in ordered])
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import jax
 
+from docs.examples.exam import examine
 from jax_ttt import evaluate
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.game_facts import DEFAULT_GAME, seat_name
@@ -21,12 +22,12 @@ from jax_ttt.config.grade import Grade, SeatGrade
 from jax_ttt.correct import CORRECTED_NAME
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.games import tree as trees
-from jax_ttt.grading import exam, grader, search_grade
+from jax_ttt.grading import grader, search_grade
 from jax_ttt.players import registry, saved_agents
 from jax_ttt.players.player import Player
 from jax_ttt.players.shipped import ALL, SHIPPED, SNAPSHOTS
 from jax_ttt.solver.reached_positions import Reach
-from tools.markdown import exam_cells, table
+from tools.markdown import table
 
 CERTIFICATES = {
     name: path.with_suffix(".certificate.json") for name, path in SHIPPED.items()
@@ -109,7 +110,8 @@ are not powers of two. `correct` now makes powers of two, so it finds other corr
 ```
 
 [An exam](../learn/connect_four.md#an-exam-of-connect-four) counts the share of its
-moves that keep the value of the position (in brackets: 95 % intervals):
+moves that keep the value of the position, `python docs/examples/exam.py
+shipped:connect-7x6` (in brackets: 95 % intervals):
 
 {exam}
 """
@@ -203,7 +205,10 @@ def page() -> str:
         size=f"{ALL[LARGE].stat().st_size:,} bytes",
         corrections=len(saved_agents.load_agent(ALL[LARGE]).corrections or ()),
         commands=LARGE_COMMANDS,
-        exam=table(EXAM_HEAD, [exam_scores(LARGE)]),
+        exam=table(
+            EXAM_HEAD,
+            [(f"`shipped:{LARGE}`", *examine(shipped_player(LARGE)).values())],
+        ),
     )
 
 
@@ -236,15 +241,6 @@ def search_rows(name: str) -> Iterator[tuple[str, ...]]:
             percent(result),
             "proven" if result.unbeatable else "no",
         )
-
-
-def exam_scores(name: str) -> tuple[str, ...]:
-    """Return the scores of an agent in the exam of Connect Four."""
-    player = shipped_player(name)
-    questions = exam.read_exam(player.env_id, None)
-    exam_key = jax.random.key(0)
-    scores = exam.take_exam(player.env_id, player, questions, exam_key)
-    return (f"`{player.name}`", *exam_cells(scores))
 
 
 def shipped_player(name: str) -> Player:

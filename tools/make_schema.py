@@ -17,8 +17,6 @@ from jax_ttt.api.correct import CorrectionResult
 from jax_ttt.api.cross_table import CrossTable
 from jax_ttt.config.grade import (
     Details,
-    Exam,
-    ExamScore,
     Grade,
     Lines,
     Match,
@@ -75,8 +73,6 @@ PARTS = (
     Lines,
     Match,
     Details,
-    Exam,
-    ExamScore,
     Config,
     OwnCode,
 )

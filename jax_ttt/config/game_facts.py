@@ -95,8 +95,6 @@ class GameFacts:
     """Whether `docs/check_certificate.py` has the rules and can check certificates."""
     preset: Literal["default", "plain"] = "plain"
     """The default preset of the game."""
-    exam: str | None = None
-    """A file in `jax_ttt/grading` of positions whose moves have known values."""
     best_result: Literal["first", "draw", "second"] | None = None
     """Who wins with best play of both, or a draw; None if it is not listed here.
     Corrections need it."""
@@ -154,9 +152,6 @@ def column_views(rows: int, columns: int) -> tuple[Symmetry, ...]:
     return tuple(views)
 
 
-_EXAM = "connect_four.csv"
-
-
 def connect_game(columns: int, rows: int) -> GameFacts:
     """Return the facts about four in a row on a board of this size.
 
@@ -173,7 +168,6 @@ def connect_game(columns: int, rows: int) -> GameFacts:
         max_moves=rows * columns,
         packing="columns",
         certified=columns <= 5 and rows <= 5,
-        exam=_EXAM if (columns, rows) == (7, 6) else None,
         best_result=winners.get((columns, rows), "draw"),
     )
 
@@ -201,7 +195,6 @@ GAMES: dict[str, GameFacts] = {
         moves_on="columns",
         symmetries=column_views(6, 7),
         packing="columns",
-        exam=_EXAM,
         best_result="first",
     ),
     "othello": GameFacts(

@@ -380,30 +380,6 @@ class Details:
         _check_rates(self)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ExamScore:
-    """How often a player's move keeps the value of the position."""
-
-    num_positions: int
-    """Positions of the exam."""
-    share: float
-    """Share of the moves that keep the value, 0 to 1."""
-    interval: Interval
-    """95 % interval of the share."""
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Exam:
-    """A player's scores in an exam."""
-
-    all: ExamScore
-    """In all positions."""
-    by_kind: dict[str, ExamScore]
-    """In the positions of each kind."""
-    by_ply: dict[str, ExamScore]
-    """By the number of moves made, as text."""
-
-
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
 class Grade:
     """The grade of a player; a part is None where it is unknown or not requested.
@@ -443,8 +419,6 @@ class Grade:
     details: Details | None = None
     """Results against other opponents, exploitability and more, over the tree of an
     enumerable game; absent if the policy is unknown."""
-    exam: Exam | None = None
-    """Scores in an exam, if one was requested."""
     asked_twice: float | None = None
     """Share of the positions that a program, or a function that JAX can't trace, was
     asked for twice, 0 to 1; absent for other players.

@@ -45,11 +45,9 @@ class AskedPlayer(Player):
     """A player of the moves that somebody gave in advance.
 
     Attributes:
-        asked: Who was asked.
         asked_twice: The share of the positions that were asked for twice, 0 to 1.
     """
 
-    asked: Asked
     asked_twice: float
 
 
@@ -132,16 +130,6 @@ def make_asked_player(asked: Asked, env_id: EnvId) -> Player:
     return _host_player(asked, env_id, note)
 
 
-def player_on_all_boards(player: Player) -> Player:
-    """Return the player, or if it is a table of answers, the one who gave them.
-
-    The table has the positions that the player reaches, and no others.
-    """
-    if isinstance(player, AskedPlayer) and player.policy is None:
-        return _host_player(player.asked, player.env_id, note="")
-    return player
-
-
 def _host_player(asked: Asked, env_id: EnvId, note: str) -> HostPlayer:
     return HostPlayer(
         env_id=env_id,
@@ -190,7 +178,6 @@ def _player_of_policy(asked: Asked, env_id: EnvId, tree: Tree[np.ndarray]) -> Pl
         name=asked.name,
         policy=probs,
         evidence="asked",
-        asked=asked,
         asked_twice=num_again / len(tree.decisions),
     )
 
@@ -287,7 +274,6 @@ def _player_of_table(asked: Asked, env_id: EnvId) -> Player:
         name=asked.name,
         choose=Partial(_table_function(env_id), *table_arrays),
         evidence="asked",
-        asked=asked,
         asked_twice=num_again / len(table),
     )
 

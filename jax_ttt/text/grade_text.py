@@ -13,8 +13,6 @@ from jax_ttt.config.game_facts import (
 )
 from jax_ttt.config.grade import (
     Details,
-    Exam,
-    ExamScore,
     Grade,
     Match,
     Rates,
@@ -31,8 +29,6 @@ from jax_ttt.text import html
 from jax_ttt.text.board_text import game_boards
 from jax_ttt.text.tables import aligned_lines, hanging_lines, table_lines
 
-_PLIES = 4
-"""Numbers of moves in a row of the exam's table."""
 _WINNING_MOVES = "opponent's winning moves"
 """What a report calls losing ends; narrow columns keep the shorter name."""
 _BY_ANSWERS = "by the moves that it gave"
@@ -147,8 +143,6 @@ def verdict(grade: Grade) -> str:
             f"{count_phrase(both.num_games, 'sampled game')}{each} against random, "
             f"a loss rate of {low:.2%} to {high:.2%} (95% interval)"
         )
-    if grade.exam is not None:
-        return "nothing is proven: an exam only"
     return "not evaluated: nothing is proven"
 
 
@@ -265,8 +259,6 @@ def full_report(grade: Grade) -> str:
             parts.append(rates_table(grade))
         else:
             parts.append(opponents_table(grade.details))
-    if grade.exam is not None:
-        parts.append(exam_table(grade.exam))
     parts += [measures_table(grade), *_correction_tables(grade), verdict(grade)]
     if grade.likeliest_game:
         boards = game_boards(Game.start(grade.env_id, grade.likeliest_game))
@@ -515,30 +507,6 @@ def _match_rows(match: Match) -> list[list[str]]:
         ]
         rows.append([seat_phrase(seat), *cells])
     return rows
-
-
-def exam_table(exam: Exam) -> str:
-    """Return the share of moves that keep the value: of all, by kind, by moves made."""
-    rows = [["moves that keep the value", "share", "95% interval"]]
-    for name, score in {"all": exam.all, **exam.by_kind}.items():
-        low, high = score.interval
-        label = f"{name} ({score.num_positions:,} positions)"
-        rows.append([label, f"{score.share:.1%}", f"{low:.1%} to {high:.1%}"])
-    return "\n".join([*table_lines(rows), *_by_ply_lines(exam.by_ply)])
-
-
-def _by_ply_lines(scores: dict[str, ExamScore]) -> list[str]:
-    """Return the shares after each number of moves, several numbers in a line."""
-    plies = list(scores)
-    rows = []
-    for begin in range(0, len(plies), _PLIES):
-        part = plies[begin : begin + _PLIES]
-        name = f"after {part[0]}"
-        if len(part) > 1:
-            name = f"after {part[0]} to {part[-1]} moves"
-        shares = [f"{scores[ply].share:.1%}" for ply in part]
-        rows.append([name, *shares, *[""] * (_PLIES - len(part))])
-    return aligned_lines(rows) if rows else []
 
 
 def search_progress(name: str, say: Callable[[str], None]) -> OnBatch:

@@ -1,9 +1,7 @@
 """The grade of a player: exact, searched and sampled."""
 
 import jax
-import player_programs
 import pytest
-from player_programs import PlayerProgram
 
 import jax_ttt
 
@@ -76,17 +74,3 @@ def test_a_note_says_why_a_player_is_not_searched():
     assert f"note: {reason}" in repr(grade)
     with pytest.raises(jax_ttt.Refused, match="does not play one move"):
         jax_ttt.prove("random", **options)
-
-
-@pytest.mark.slow
-def test_an_exam_takes_the_place_of_other_grades_in_a_large_game(tmp_path):
-    """A table of answers has only the positions that the player reaches."""
-    path = tmp_path / "exam.csv"
-    path.write_text("moves,s1,s2,s3,s4,kind\n14,0,1,0,0,random\n44,0,0,1,0,random\n")
-    written = PlayerProgram(tmp_path, player_programs.FIRST_COLUMN)
-    player = jax_ttt.player(written.name, env_id="connect_4x4")
-    for form in (player, written.name):
-        grade = jax_ttt.grade(form, env_id="connect_4x4", exam=path)
-        assert grade.exam is not None
-        assert (grade.exam.all.num_positions, grade.exam.all.share) == (2, 0.5)
-        assert (grade.followed, grade.sampled, grade.note) == ({}, None, None)

@@ -5,7 +5,7 @@ import dataclasses
 import made
 
 from jax_ttt.config.game_facts import SEATS, Seat
-from jax_ttt.config.grade import Exam, ExamScore, Lines, Match, SeatGrade
+from jax_ttt.config.grade import Lines, Match, SeatGrade
 from jax_ttt.grading import tree_grade
 from jax_ttt.solver import policies
 from jax_ttt.text import grade_text
@@ -54,19 +54,9 @@ def test_an_evaluation_in_one_line(snapshot):
 
 
 def test_tables_of_results(snapshot):
-    def score(share, number):
-        interval = (share - 0.1, share + 0.1)
-        return ExamScore(num_positions=number, share=share, interval=interval)
-
-    exam = Exam(
-        all=score(0.5, 1012),
-        by_kind={"random": score(0.625, 506), "tactical": score(0.375, 506)},
-        by_ply={str(n): score(n / 100, 44) for n in range(8, 13)},
-    )
     tables = [
         grade_text.rates_table(exact_grade()),
         grade_text.rates_table(SAMPLED),
-        grade_text.exam_table(exam),
     ]
     assert "\n\n".join(tables) == snapshot
 

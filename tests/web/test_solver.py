@@ -1,25 +1,18 @@
 """Exact results on the page, computed in Node."""
 
 import csv
-from pathlib import Path
 
 import pytest
 import rule_cases
 from page_modules import compute
-
-from jax_ttt.config.game_facts import GAMES
-from jax_ttt.grading import exam
 
 SEVEN = "connect_7x6"
 
 
 def exam_results(least, most):
     """Return positions of the exam, and the known result of each legal move."""
-    name = GAMES[SEVEN].exam
-    assert name is not None
-    path = Path(exam.__file__).with_name(name)
     games, results = [], []
-    with path.open(newline="") as file:
+    with rule_cases.EXAM.open(newline="") as file:
         for row in csv.DictReader(file):
             if least <= len(row["moves"]) <= most:
                 games.append([int(column) - 1 for column in row["moves"]])

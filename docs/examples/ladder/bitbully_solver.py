@@ -6,9 +6,8 @@ It plays the library's default agent: a search without a limit of depth, with an
 book of 12 plies that knows distances. It prefers fast wins and slow losses; of equal
 moves it plays the one nearest to the centre. Nothing is random.
 
-Run:
-`python -m jax_ttt.evaluate "program:python docs/examples/ladder/bitbully_solver.py"
---env-id connect_7x6 --exam`
+Run: `python docs/examples/exam.py "program:python
+docs/examples/ladder/bitbully_solver.py"`
 """
 
 import sys

@@ -6,8 +6,8 @@ It plays `UCT` with its defaults, as the library's own game against a human does
 wins or blocks at once where it can, else it descends its tree 7 times, with 8 random
 games each. The argument is the seed, by default 0; each position begins with it anew.
 
-Run: `python -m jax_ttt.evaluate "program:python docs/examples/ladder/puissance4_uct.py"
---env-id connect_7x6 --exam`
+Run: `python docs/examples/exam.py "program:python
+docs/examples/ladder/puissance4_uct.py"`
 """
 
 import random
