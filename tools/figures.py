@@ -221,14 +221,13 @@ def corrections_by_update(preset: Preset, seed: int) -> dict[int, dict[Seat, int
 
 def num_corrections(agent: Agent) -> dict[Seat, int]:
     """Return the number of corrections with which an agent never loses, by seat."""
-    searches = correcting.find_in_seats(
-        name="agent",
+    found = correcting.find_in_seats(
         agent=agent,
         seats=agent.config.seats,
         goal="not-lose",
         exact=correcting.exact_play(agent.config.env_id, "not-lose"),
     )
-    return {seat: search.num_corrections for seat, search in searches.items()}
+    return {seat: progress.num_corrections for seat, progress in dict(found).items()}
 
 
 @functools.cache

@@ -2,7 +2,7 @@
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from jax_ttt.api import player as players
 from jax_ttt.api.agent import check_agent
@@ -12,11 +12,10 @@ from jax_ttt.config.ranges import Text, check_value
 from jax_ttt.config.settings import SEATS_OF_SETTING, AgentPrecision
 from jax_ttt.files import json_records
 from jax_ttt.grading import correcting
-from jax_ttt.grading.correcting import OnSearch
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import compiling
 from jax_ttt.runtime.words import count_phrase
-from jax_ttt.solver.find_corrections import LevelCounts, Search
+from jax_ttt.solver.find_corrections import LevelCounts, Progress
 from jax_ttt.text import grade_text, html
 
 _AIMS: dict[Goal, str] = {"not-lose": "is unbeatable", "win": "wins every game"}
@@ -131,21 +130,17 @@ def correct(
     exact = correcting.exact_play(agent.config.env_id, goal)
     agent = correcting.with_precision(agent, precision)
     show = _search_progress(agent.config.env_id, say)
-    searches: dict[Seat, Search] = {}
-
-    def on_search(search: Search, *progress: int) -> None:
-        searches[search.player.seat] = search
-        show(search, *progress)
-
+    found: dict[Seat, Progress] = {}
     try:
-        searches = correcting.find_in_seats(name, agent, seats, goal, exact, on_search)
-        corrections = correcting.joined_corrections(agent, searches)
+        for in_seat, progress in correcting.find_in_seats(agent, seats, goal, exact):
+            found[in_seat] = progress
+            show(in_seat, progress, exact.num_nodes())
+        corrections = correcting.joined_corrections(agent, found)
         agent = dataclasses.replace(agent, corrections=corrections)
         on_proof = grade_text.search_progress(name, say)
         proven = correcting.prove_corrected(name, agent, seats, goal, on_proof)
     except KeyboardInterrupt as error:
-        levels = [level for search in searches.values() for level in search.levels]
-        for table in grade_text.level_tables(levels):
+        for table in grade_text.level_tables(_level_counts(found)):
             error.add_note(f"found so far {table}")
         raise
     agent = agent.with_grade(dataclasses.replace(proven, seats=agent.config.seats))
@@ -153,37 +148,45 @@ def correct(
         agent=agent,
         goal=goal,
         precision=agent.precision,
-        levels=tuple(level for x in searches.values() for level in x.levels),
-        num_nodes=exact.num_nodes,
+        levels=_level_counts(found),
+        num_nodes=exact.num_nodes(),
         grade=dataclasses.replace(proven, player=name),
     )
 
 
-def _search_progress(env_id: EnvId, say: Callable[[str], None]) -> OnSearch:
+def _level_counts(found: Mapping[Seat, Progress]) -> tuple[LevelCounts, ...]:
+    return tuple(
+        level.counts for progress in found.values() for level in progress.levels
+    )
+
+
+def _search_progress(
+    env_id: EnvId, say: Callable[[str], None]
+) -> Callable[[Seat, Progress, int], None]:
     """Return a function that shows the progress of a search, a few times a second.
 
+    It takes the seat, the progress there, and the nodes that exact play has searched.
     The time left is that of the level.
     """
     last_time = level_start = 0.0
     level = -1
     rows, columns = GAMES[env_id].shape
 
-    def on_search(
-        search: Search, num_stones: int, num_positions: int, num_done: int, nodes: int
-    ) -> None:
+    def show(seat: Seat, progress: Progress, nodes: int) -> None:
         nonlocal last_time, level_start, level
         now = time.monotonic()
-        if num_stones != level:
-            level, level_start = num_stones, now
+        if progress.num_stones != level:
+            level, level_start = progress.num_stones, now
         if now - last_time < 0.2:
             return
         last_time = now
-        left = (now - level_start) * (num_positions - num_done) / max(num_done, 1)
+        _, num_stones, num_positions, num_done = progress
+        left = (now - level_start) * (num_positions - num_done) / num_done
         say(
-            f"correcting {grade_text.seat_phrase(search.player.seat)}: {num_stones} of "
+            f"correcting {grade_text.seat_phrase(seat)}: {num_stones} of "
             f"{rows * columns} stones, {num_done:,} of {num_positions:,} positions, "
-            f"{count_phrase(search.num_corrections, 'correction')}, exact play "
+            f"{count_phrase(progress.num_corrections, 'correction')}, exact play "
             f"searched {nodes:,}, {left:.0f} s left here"
         )
 
-    return on_search
+    return show

@@ -5,7 +5,7 @@ with its corrections is graded like any other agent, all replies followed.
 """
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from jax.tree_util import Partial
@@ -28,15 +28,12 @@ from jax_ttt.players import network_player, registry
 from jax_ttt.players.corrections import Corrections
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.solver import find_corrections, losing_lines
-from jax_ttt.solver.find_corrections import ExactPlay, ExactPlayError, Search
+from jax_ttt.solver.find_corrections import ExactPlay, Progress
 from jax_ttt.solver.reached_positions import OnBatch
 
 _SAMPLE_SIZE = 128
 """Positions of each level whose activations set the scales of integers."""
 
-OnSearch = Callable[[Search, int, int, int, int], None]
-"""A function of a search, the number of stones of its latest level, the number of its
-positions, how many of them are done, and the nodes that exact play has searched."""
 _REACHED_BY: dict[Goal, tuple[Goal, ...]] = {
     "not-lose": ("not-lose", "win"),
     "win": ("win",),
@@ -59,43 +56,29 @@ def check_goal(env_id: EnvId, seats: tuple[Seat, ...], goal: Goal) -> None:
 
 
 def find_in_seats(
-    name: str,
-    agent: Agent,
-    seats: tuple[Seat, ...],
-    goal: Goal,
-    exact: ExactPlay,
-    on_search: OnSearch = lambda search, num_stones, num_positions, done, nodes: None,
-) -> dict[Seat, Search]:
-    """Return the corrections of the agent's weights in these seats; nothing is proven.
+    agent: Agent, seats: tuple[Seat, ...], goal: Goal, exact: ExactPlay
+) -> Iterator[tuple[Seat, Progress]]:
+    """Yield what is found in a seat, seat by seat; see `find_corrections`.
+
+    The last of a seat has the corrections of the agent's weights there. Nothing is
+    proven.
 
     Raises:
-        Refused: exact play does not know a move.
+        RuntimeError: exact play contradicts itself, or what is known of the game.
     """
-
-    def on_batch(
-        search: Search, num_stones: int, num_positions: int, num_done: int
-    ) -> None:
-        on_search(search, num_stones, num_positions, num_done, exact.num_nodes)
-
     order_fn = Partial(network_player.ordered_actions, agent.network, agent.params)
-    player = registry.agent_player(name, dataclasses.replace(agent, corrections=None))
-    searches: dict[Seat, Search] = {}
+    player = registry.agent_player(
+        "agent", dataclasses.replace(agent, corrections=None)
+    )
     for seat in seats:
         searched = dataclasses.replace(
             search_grade.searched_player(player, seat),
             merge_symmetric=network_player.is_symmetric(agent.network),
         )
-        try:
-            searches[seat] = find_corrections.find_corrections(
-                player=searched,
-                order_fn=order_fn,
-                exact=exact,
-                goal=goal,
-                on_batch=on_batch,
-            )
-        except ExactPlayError as error:
-            raise Refused(f"{name}: {error}") from None
-    return searches
+        for progress in find_corrections.find_corrections(
+            player=searched, order_fn=order_fn, exact=exact, goal=goal
+        ):
+            yield seat, progress
 
 
 def with_precision(agent: Agent, precision: AgentPrecision) -> Agent:
@@ -157,24 +140,29 @@ def exact_play(env_id: EnvId, goal: Goal) -> ExactPlay:
     """Return exact play of the game: minimax over its tree, or a solver."""
     tree = trees.host_tree(env_id)
     if tree is not None:
-        return find_corrections.TreePlay(env_id, tree, goal)
+        return find_corrections.tree_play(env_id, tree, goal)
     require_package("numba", "solver", "exact play")
     from jax_ttt.solver.connect_four_solver import Solver
 
-    return Solver(env_id, goal)
+    solver = Solver(env_id, goal)
+    return ExactPlay(
+        keeping_moves=solver.keeping_moves,
+        first_level=solver.first_level,
+        num_nodes=lambda: solver.num_nodes,
+    )
 
 
 def joined_corrections(
-    agent: Agent, searches: dict[Seat, Search]
+    agent: Agent, found: Mapping[Seat, Progress]
 ) -> Corrections | None:
     """Return the corrections found, and those that the agent had for other seats."""
-    found = [search.corrections() for search in searches.values()]
+    columns = [(np.zeros(0, "u8"), np.zeros(0, "u1"))]
+    for progress in found.values():
+        columns += [(level.keys, level.actions) for level in progress.levels]
     if (old := agent.corrections) is not None:
-        stays = np.array(
-            [seat not in searches for seat in old.seats(agent.config.env_id)]
-        )
-        found.append((old.keys[stays], old.actions[stays]))
-    keys, actions = (np.concatenate(column) for column in zip(*found, strict=True))
+        stays = np.array([seat not in found for seat in old.seats(agent.config.env_id)])
+        columns.append((old.keys[stays], old.actions[stays]))
+    keys, actions = map(np.concatenate, zip(*columns, strict=True))
     order = np.argsort(keys)
     return Corrections(keys[order], actions[order]) if len(keys) else None
 

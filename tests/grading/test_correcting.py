@@ -15,12 +15,11 @@ import jax_ttt
 from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.config.game_facts import GAMES, SEATS
 from jax_ttt.config.settings import Config
-from jax_ttt.grading import grader, search_grade
+from jax_ttt.grading import correcting, grader, search_grade
 from jax_ttt.networks import integer_network
 from jax_ttt.players import registry, saved_agents
 from jax_ttt.solver import find_corrections
-from jax_ttt.solver.connect_four_solver import Solver
-from jax_ttt.solver.find_corrections import Search, TreePlay
+from jax_ttt.solver.find_corrections import ExactPlay, Progress
 
 slow = pytest.mark.slow
 FOUND_AGAIN = [
@@ -143,15 +142,15 @@ def test_a_proven_agent_needs_no_correction(q_star):
 # --- What finds the corrections errs: the proof decides -------------------------------
 
 
-def preferred_moves(exact, keys, order):
+def preferred_moves(keys, order):
     """Say of every move that it keeps the goal."""
     return order[:, 0].astype("int8")
 
 
 def no_corrections(player, seats=SEATS, **settings):
-    """Return a search that found no move to correct in these seats."""
+    """Return a search that finds no move to correct in these seats."""
     if player.seat in seats:
-        return Search(player)
+        return iter([Progress((), 0, 1, 1)])
     return FIND_CORRECTIONS(player=player, **settings)
 
 
@@ -161,10 +160,10 @@ FIND_CORRECTIONS = find_corrections.find_corrections
 @pytest.mark.fault
 @pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_4x4"])
 def test_wrong_exact_play_makes_no_proof(env_id, monkeypatch):
-    for exact_play in (TreePlay, Solver):
-        monkeypatch.setattr(exact_play, "keeping_moves", preferred_moves)
+    wrong = ExactPlay(keeping_moves=preferred_moves)
+    monkeypatch.setattr(correcting, "exact_play", lambda *_: wrong)
     for seat in SEATS:
-        with pytest.raises(Refused, match=r"^x: exact play errs"):
+        with pytest.raises(RuntimeError, match="exact play errs"):
             correct(untrained(env_id), "float32", (seat,))
 
 

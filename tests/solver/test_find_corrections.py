@@ -20,30 +20,18 @@ from jax_ttt.config.game_facts import (
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import greedy_player
 from jax_ttt.games import position_keys
-from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
-from jax_ttt.grading import search_grade
+from jax_ttt.grading import correcting, search_grade
 from jax_ttt.players import network_player, registry
 from jax_ttt.solver import find_corrections
-from jax_ttt.solver.connect_four_solver import Solver
-from jax_ttt.solver.find_corrections import ExactPlayError, TreePlay
 
 GOALS: tuple[Goal, ...] = get_args(Goal)
 
 
-class LateExactPlay:
-    """Exact play that is only asked from a number of stones on."""
-
-    num_nodes = 0
-
-    def __init__(self, exact, first_level):
-        self.keeping_moves = exact.keeping_moves
-        self.first_level = first_level
-
-
-def exact_play(env_id, goal: Goal = "not-lose"):
-    tree = trees.host_tree(env_id)
-    return Solver(env_id, goal) if tree is None else TreePlay(env_id, tree, goal)
+def exact_play(env_id, goal: Goal = "not-lose", **settings):
+    """Return exact play, which is asked from the first stone on by default."""
+    exact = correcting.exact_play(env_id, goal)
+    return dataclasses.replace(exact, **{"first_level": 0} | settings)
 
 
 def random_boards(game, num_games, rng):
@@ -114,12 +102,22 @@ def search(agent, seat, exact, goal: Goal = "not-lose"):
     player = registry.agent_player("x", agent)
     searched = search_grade.searched_player(player, seat)
     is_symmetric = greedy_player.is_symmetric(agent.network)
-    return find_corrections.find_corrections(
-        player=dataclasses.replace(searched, merge_symmetric=is_symmetric),
-        order_fn=Partial(network_player.ordered_actions, agent.network, agent.params),
-        exact=exact,
-        goal=goal,
-    )
+    return [
+        *find_corrections.find_corrections(
+            player=dataclasses.replace(searched, merge_symmetric=is_symmetric),
+            order_fn=Partial(
+                network_player.ordered_actions, agent.network, agent.params
+            ),
+            exact=exact,
+            goal=goal,
+        )
+    ]
+
+
+def begins_again(search):
+    """Return whether a level comes after one with more stones."""
+    stones = [progress.num_stones for progress in search]
+    return stones != sorted(stones)
 
 
 LATE = [
@@ -135,13 +133,13 @@ def test_without_exact_play_of_few_stones_a_wrong_move_is_taken_back(
     """The moves that cannot be judged are the player's own, unless one proves wrong."""
     agent = tiny.untrained(Config.of(env_id=env_id, hidden_size=8, canonical=False))
     game = brute.GAMES[env_id]
-    exact = exact_play(env_id)
-    asked = search(agent, seat, exact)
-    late = search(agent, seat, LateExactPlay(exact, first_level))
-    assert asked.num_restarts == 0
-    assert late.num_restarts > 0
-    keys, actions = late.corrections()
-    corrected = dict(zip(keys.tolist(), actions.tolist(), strict=True))
+    asked = search(agent, seat, exact_play(env_id))
+    late = search(agent, seat, exact_play(env_id, first_level=first_level))
+    assert not begins_again(asked)
+    assert begins_again(late)
+    corrected = {}
+    for level in late[-1].levels:
+        corrected |= zip(level.keys.tolist(), level.actions.tolist(), strict=True)
     played = set()
 
     def choose(board, order):
@@ -154,16 +152,16 @@ def test_without_exact_play_of_few_stones_a_wrong_move_is_taken_back(
 
     assert brute.is_reached_by(agent, choose, seat)
     assert played == corrected.keys()
-    assert [level.num_stones % 2 for level in late.levels] == [SEATS.index(seat)] * len(
-        late.levels
-    )
+    stones = [level.counts.num_stones for level in late[-1].levels]
+    assert {number % 2 for number in stones} == {SEATS.index(seat)}
+    assert stones == sorted(stones)
 
 
 @pytest.mark.parametrize("first_level", [0, pytest.param(5, marks=pytest.mark.slow)])
 def test_a_goal_out_of_reach_is_an_error(first_level):
     """Tic-tac-toe is a draw, so nobody wins every game."""
     agent = tiny.untrained(Config.of(hidden_size=8, canonical=False))
-    exact = LateExactPlay(exact_play("tic_tac_toe", "win"), first_level)
+    exact = exact_play("tic_tac_toe", "win", first_level=first_level)
     for seat in SEATS:
-        with pytest.raises(ExactPlayError, match="can't be reached"):
+        with pytest.raises(RuntimeError, match="can't be reached"):
             search(agent, seat, exact, "win")
