@@ -28,8 +28,7 @@ from jax_ttt.cli import (
 )
 from jax_ttt.config.errors import ConflictError, Refused, did_you_mean
 from jax_ttt.config.shared_flags import TrainingFlags
-from jax_ttt.runtime import interrupts, standard_streams
-from jax_ttt.runtime.interrupts import SecondSignal
+from jax_ttt.runtime import standard_streams
 
 COMMANDS = {
     "train": "train an agent, prove whether it can be beaten, save it",
@@ -134,11 +133,6 @@ def run_command(command: Command[ArgsT], words: Sequence[str] | None = None) -> 
         return _fail(2, f"{error.args[0]}{args.source_note}")
     except Refused as error:
         return _fail(2, error.args[0])  # names a setting's flag
-    except SecondSignal as error:
-        code = _fail(128 + error.number, str(error))
-        if words is None:
-            interrupts.end_process(error.number)
-        return code
     except KeyboardInterrupt:
         return _fail(130, "interrupted")
     except BrokenPipeError:

@@ -78,7 +78,7 @@ def main(args: Args) -> int:
     if not names:
         names = BUILT_IN if GAMES[env_id].enumerable else ("random",)
     with (
-        interrupts.exit_on_signals(is_needed=any(spec.is_program for spec in specs)),
+        interrupts.stop_request(exits=True),
         standard_streams.status_line("preparing the players") as status,
     ):
         table = tournament(

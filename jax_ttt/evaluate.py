@@ -94,7 +94,7 @@ def main(args: Args) -> int:
     env_id = registry.game_of_players([spec], args.env_id)
     check_outputs(args, spec, env_id)
     with (
-        interrupts.exit_on_signals(is_needed=spec.is_program),
+        interrupts.stop_request(exits=True),
         standard_streams.status_line(f"grading {name}") as status,
     ):
         stamp = registry.file_stamp(spec) if args.certificate else ()

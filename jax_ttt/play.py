@@ -74,7 +74,7 @@ def main(args: Args) -> int:
 
     specs = [registry.read_player_name(each) for each in (name, opponent_name)]
     env_id = registry.game_of_players(specs, args.env_id)
-    with interrupts.exit_on_signals(is_needed=specs[0].is_program):
+    with interrupts.stop_request(exits=True):
         with standard_streams.status_line(f"preparing {name}") as status:
             programs = dataclasses.replace(
                 args.programs, say=status.set_description_str

@@ -20,7 +20,6 @@ from player_programs import PlayerProgram
 
 import jax_ttt
 from jax_ttt import arena, evaluate, play
-from jax_ttt.runtime import interrupts
 
 CHECKER = runpy.run_path(
     str(Path(__file__).parents[1] / "docs" / "check_certificate.py")
@@ -355,20 +354,34 @@ def test_a_training_refuses_a_program_in_python():
 
 @pytest.mark.slow
 @pytest.mark.fault
-def test_a_signal_ends_the_program_too(write, tmp_path):
-    """Although it ignores signals, the end of its input and `quit`."""
+@pytest.mark.parametrize(
+    ("command", "number", "code", "message"),
+    [
+        ("evaluate", signal.SIGINT, 130, "error: interrupted\n"),
+        ("evaluate", signal.SIGTERM, 143, ""),
+        ("arena random", signal.SIGHUP, 129, ""),
+        ("play --side o", signal.SIGTERM, 143, ""),
+    ],
+)
+def test_a_signal_ends_the_program_too(command, number, code, message, write, tmp_path):
+    """Although it ignores signals, the end of its input and `quit`.
+
+    As by `timeout`, the signal comes twice: to the process and to its group.
+    """
     written = write(code=player_programs.DEAF, keeps_output=True)
     process = as_users.start(
-        "evaluate", written.name, "--answer-seconds", 300, cwd=tmp_path
+        command, written.name, "--answer-seconds", 300, cwd=tmp_path
     )
     try:
         written.wait_until_asked()
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        process.send_signal(number)
+        if number != signal.SIGINT:
+            process.send_signal(number)
+        _, err = process.communicate(timeout=60)
     finally:
         process.kill()
         process.communicate()
-    assert (process.returncode, out, err) == (130, "", "error: interrupted\n")
+    assert (process.returncode, err) == (code, message)
     assert written.left_running() == []
 
 
@@ -381,20 +394,6 @@ def test_a_program_whose_command_is_killed_reads_the_end_of_its_input(write, tmp
     process.kill()
     process.communicate()
     assert written.left_running() == []
-
-
-@pytest.mark.fault
-def test_a_signal_becomes_an_exit_unless_it_is_ignored():
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    with interrupts.exit_on_signals(is_needed=True):
-        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
-        with pytest.raises(SystemExit) as end:
-            signal.raise_signal(signal.SIGTERM)
-    assert end.value.code == 143
-    with interrupts.exit_on_signals(is_needed=False):
-        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
-    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
 @pytest.mark.fault

@@ -28,7 +28,7 @@ from jax_ttt.dqn.learner import DQN
 from jax_ttt.files import json_records, run_folder, tensor_file
 from jax_ttt.files.checkpoint import Checkpoint
 from jax_ttt.players import saved_agents
-from jax_ttt.runtime import distributed, interrupts
+from jax_ttt.runtime import distributed
 from jax_ttt.training import agent_batch, loop, run_start
 
 train = commands.module_of("train")
@@ -345,17 +345,6 @@ def test_a_run_holds_few_states_on_the_device(tmp_path):
     flags = ("--num-envs", "37", "--quiet", "--checkpoint-every", "0")
     assert run(tmp_path / "run", *flags, on_step=count)[0] == 0
     assert max(numbers) <= 2
-
-
-@pytest.mark.fault
-def test_a_second_ctrl_c_ends_the_run_at_once(tmp_path, monkeypatch):
-    monkeypatch.setattr(interrupts, "SAME_REQUEST", -1)  # they are two requests
-    before = signal.getsignal(signal.SIGINT)
-    path = tmp_path / "run"
-    code, _, err = run(path, on_step=send(signal.SIGINT, signal.SIGINT))
-    assert (code, err) == (130, "error: interrupted twice: ended at once\n")
-    assert file_names(path) == FILES - AT_END
-    assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.mark.fault

@@ -115,20 +115,9 @@ def _serve(args: Args, data: Path | None, listener: socket.socket) -> int:
         has_ended = training.close()
     if not has_ended:
         number = signals[0] if signals else signal.SIGTERM
-        interrupts.report_interrupt(number)
-        _end_at_once(number)
+        interrupts.end_by_signal(number, "interrupted")
     # A signal is how a server is ended, so it is no error.
     return 128 + signals[0] if signals else 0
-
-
-def _end_at_once(number: int) -> None:
-    """End the process by the signal itself, for which shells report the same code.
-
-    Python's normal exit fails while a thread of JAX compiles or computes.
-    """
-    sys.stdout.flush()
-    signal.signal(number, signal.SIG_DFL)
-    signal.raise_signal(number)
 
 
 def make_server(
