@@ -75,8 +75,8 @@ AGENTS = (
     {"env_id": "connect_4x4", "hidden_layers": 0, "canonical": False, "scale": 20.0},
     _TABLE | {"table_key": "position", "canonical": False, "double": True},
     _TABLE | {"table_key": "after-state"},
-    _TABLE | {"table_key": "hash", "backup": "two-ply"},
-    _TABLE | {"table_key": "hash", "scale": 1e-8},
+    _TABLE | {"table_key": "position", "backup": "two-ply"},
+    _TABLE | {"table_key": "position", "scale": 1e-8},
     _TABLE | {"table_key": "position", "corrected": True},
     *(
         fields | {"integers": True, "corrected": True}

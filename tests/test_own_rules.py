@@ -1203,11 +1203,6 @@ def test_a_small_game_on_the_board_of_a_larger_one_is_enumerable(short):
     assert len(GAMES[short].symmetries) == 2
 
 
-def test_a_table_by_board_numbers_needs_a_board_of_few_cells():
-    with pytest.raises(jax_ttt.Refused, match="its boards have no numbers"):
-        jax_ttt.Config.of(env_id="nim", network="table", table_key="hash")
-
-
 def test_what_only_boards_of_stones_have_is_refused(agent_path, tmp_path, capsys):
     for flag in ("--policy-csv", "--certificate"):
         words = [str(agent_path), flag, str(tmp_path / "file")]

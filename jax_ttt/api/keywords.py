@@ -78,9 +78,9 @@ class Settings(TypedDict, total=False):
     activation: Literal["relu", "tanh", "sigmoid"]
     """Activation function of an mlp's hidden layers and filters."""
 
-    table_key: Literal["position", "after-state", "hash"]
+    table_key: Literal["position", "after-state"]
     """A table's rows. position: the game's positions; after-state: the positions that
-    moves lead to, one value each; hash: any board, read as a number in base 3."""
+    moves lead to, one value each."""
 
     initial_value: float
     """Initial value of a table's entries. A number from -1 to 1."""

@@ -40,7 +40,7 @@ NO_AGENT = "none"
 
 NetworkKind = Literal["mlp", "table"]
 Activation = Literal["relu", "tanh", "sigmoid"]
-TableKey = Literal["position", "after-state", "hash"]
+TableKey = Literal["position", "after-state"]
 Backup = Literal["one-ply", "two-ply"]
 EpsilonSchedule = Literal["linear", "steps", "exponential"]
 OptimizerKind = Literal["adamw", "sgd"]
@@ -148,10 +148,6 @@ def _conflicts(c: "Config") -> Iterator[tuple[str, str]]:
         yield "network", f"mlp in {c.env_id}: too many boards for a table"
     if is_table and c.own is not None and c.own.network:
         yield "network", f"mlp, or left out, with the network {c.own.network}"
-    if is_table and c.table_key == "hash" and not game.symmetries:
-        # Boards are found by observations.
-        rule = f"position or after-state in {c.env_id}: its boards have no numbers"
-        yield "table_key", rule
     if c.two_planes and not game.stones:
         yield "two_planes", f"false in {c.env_id}: it does not show stones"
     if c.backward and game.max_moves is None:
@@ -342,7 +338,7 @@ class Config:
     """Activation function of an mlp's hidden layers and filters."""
     table_key: TableKey = field(default="position", metadata=_NETWORK)
     """A table's rows. position: the game's positions; after-state: the positions that
-    moves lead to, one value each; hash: any board, read as a number in base 3."""
+    moves lead to, one value each."""
     initial_value: Reward = field(default=0.0, metadata=_NETWORK)
     """Initial value of a table's entries."""
     backup: Backup = field(default="one-ply", metadata=_TARGET)

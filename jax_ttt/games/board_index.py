@@ -1,12 +1,11 @@
 """From a board to its position in an enumerated game.
 
-A board of stones has a number, which is the place of its position in an array. Other
-boards are found by keys of 32 bits, made from their observations: the weights of the
+Boards are found by keys of 32 bits, made from their observations: the weights of the
 keys are drawn until no two observations of the game have the same key, so that the
 search among the game's own boards is exact.
 
-Axes: `B` boards, `N` board numbers, `P` positions, `K` different observations, `F`
-numbers of an observation, `L` levels (moves played).
+Axes: `B` boards, `P` positions, `K` different observations, `F` numbers of an
+observation, `L` levels (moves played).
 """
 
 import dataclasses
@@ -19,7 +18,6 @@ import pgx
 from jaxtyping import Array, Int, Shaped, UInt32
 
 from jax_ttt.config.errors import Refused
-from jax_ttt.games import stone_boards
 from jax_ttt.games.stone_boards import ArrayT, LeafT, array_module
 
 Places: TypeAlias = Int[Array, " B"] | Int[np.ndarray, " B"]
@@ -30,26 +28,11 @@ three has different keys."""
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
-class StoneIndex(Generic[LeafT]):
-    """The positions of boards of stones, by their numbers."""
+class PositionIndex(Generic[LeafT]):
+    """The positions of an enumerated game, by observations and numbers of moves.
 
-    by_number: LeafT  # (N,) int32; 0 for a board that no game reaches
-
-    def of_states(self, env_state: pgx.State) -> Places:
-        """Return the position of each state."""
-        return self.of_boards(env_state.observation)
-
-    def of_boards(self, obs: Shaped[ArrayT, "B *shape"]) -> Places:
-        """Return the position of each board."""
-        numbers = stone_boards.board_numbers(stone_boards.cells(obs))
-        xp = array_module(numbers, self.by_number)
-        return xp.asarray(self.by_number)[numbers]
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
-class ObservationIndex(Generic[LeafT]):
-    """The positions of any boards, by their observations and the number of moves."""
+    Its arrays are NumPy's until a program takes them.
+    """
 
     keys: LeafT  # (K,) uint32 in ascending order
     weights: LeafT  # (F,) uint32
@@ -71,23 +54,11 @@ class ObservationIndex(Generic[LeafT]):
         return xp.searchsorted(self.keys, xp.matmul(_words(obs), self.weights))
 
 
-PositionIndex: TypeAlias = StoneIndex[LeafT] | ObservationIndex[LeafT]
-"""The index of a game; its arrays are NumPy's until a program takes them."""
-
-
-def index_stones(obs: Shaped[np.ndarray, "P H W 2"]) -> StoneIndex[np.ndarray]:
-    """Return the index of positions with these boards of stones."""
-    cells = stone_boards.cells(obs)
-    index = np.zeros(3 ** cells.shape[1], np.int32)
-    index[stone_boards.board_numbers(cells)] = np.arange(len(cells))
-    return StoneIndex(index)
-
-
-def index_observations(
+def index_positions(
     obs: Shaped[np.ndarray, "P *shape"],
     num_moves: Int[np.ndarray, " P"],
     terminal: Shaped[np.ndarray, " P"],
-) -> ObservationIndex[np.ndarray]:
+) -> PositionIndex[np.ndarray]:
     """Return the index of positions with these observations; levels ascend.
 
     Raises:
@@ -113,7 +84,7 @@ def index_observations(
     # Decisions come last, so that they keep their places.
     for positions in (np.flatnonzero(terminal), decisions):
         by_level.reshape(-1)[cell[positions]] = positions
-    return ObservationIndex(
+    return PositionIndex(
         keys=keys[order],
         weights=weights,
         by_level=by_level,

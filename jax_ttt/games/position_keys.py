@@ -8,7 +8,7 @@ pack a board (`GameFacts.packing`):
 - By cells: two bits for each cell. It is the key of `games.stone_boards`, and the least
   key of a board's symmetric views is the key of its canonical board.
 - By columns, for games whose stones fall: one bit for each stone and a 1 above them.
-  This is shorter: 49 bits for 7 x 6 cells, not 84.
+  7 x 6 cells have 49 bits. By cells they have 84, more than a number of 64 bits.
 
 A game without packing has the keys of `games.state_keys`.
 
@@ -62,8 +62,21 @@ def stones_in_view(stones: Stones, cells: Int[np.ndarray, " F"]) -> Stones:
 
 def pack(env_id: EnvId, stones: Stones[ArrayT]) -> UInt32[ArrayT, "B 2"]:
     """Return the keys of boards."""
-    game = GAMES[env_id]
-    return _join_digits(game, _digits(game, stones))
+    keys: Any = pack_views(env_id, stones, num_views=1)
+    return keys[:, 0]
+
+
+def pack_views(
+    env_id: EnvId, stones: Stones[ArrayT], num_views: int | None = None
+) -> UInt32[ArrayT, "B G 2"]:
+    """Return the keys of the first symmetric views of each board; by default of all.
+
+    A view has the digits of the board in another order.
+    """
+    game, views = GAMES[env_id], pgx_games.views_of(GAMES[env_id].symmetries)
+    orders = views.cells if game.packing == "cells" else views.actions
+    _, bits = game.key_digits
+    return stone_boards.join_digits(_digits(game, stones), orders[:num_views], bits)
 
 
 @functools.partial(jax.jit, static_argnames="env_id")
@@ -75,32 +88,13 @@ def keys_of(env_id: EnvId, env_state: pgx.State) -> UInt32[Array, "B 2"]:
 def pack_least(env_id: EnvId, stones: Stones[jax.Array]) -> UInt32[Array, "B 2"]:
     """Return the least key of each board's symmetric views.
 
-    A view has the digits of the board in another order. Packed by cells, the view with
-    the least key is the canonical board; packed by columns, it may be another view.
-    Training may start games at these keys, so another choice would change the agents.
+    Packed by cells, the view with the least key is the canonical board; packed by
+    columns, it may be another view. Training may start games at these keys, so another
+    choice would change the agents.
     """
-    game, views = GAMES[env_id], pgx_games.views_of(GAMES[env_id].symmetries)
-    digits = _digits(game, stones)
-    orders = views.cells if game.packing == "cells" else views.actions
-    least, *others = (_join_digits(game, digits[:, order]) for order in orders)
-    for keys in others:
-        less_high, less_low = keys[:, 1] < least[:, 1], keys[:, 0] < least[:, 0]
-        is_less = less_high | ((keys[:, 1] == least[:, 1]) & less_low)
-        least = jnp.where(is_less[:, None], keys, least)
-    return least
-
-
-def _join_digits(
-    game: GameFacts, digits: UInt32[ArrayT, "B D"]
-) -> UInt32[ArrayT, "B 2"]:
-    """Return the keys with these digits, the first in the lowest bits."""
-    num_digits, bits = game.key_digits
-    place = np.arange(num_digits)
-    per_word = KEY_WORD // bits
-    shifted = digits << (place % per_word * bits).astype(np.uint32)[None]
-    words = [shifted[:, place // per_word == word] for word in (0, 1)]
-    stack = stone_boards.array_module(digits).stack
-    return stack([word.sum(axis=1, dtype=np.uint32) for word in words], axis=1)
+    keys = pack_views(env_id, stones)
+    view = stone_boards.least_keys(keys).argmax(axis=1)
+    return keys[jnp.arange(len(keys)), view]
 
 
 def _mover_and_other(

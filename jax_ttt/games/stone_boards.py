@@ -1,29 +1,27 @@
 """Boards of stones: their cells, their keys and their symmetric views.
 
-A board is an array of cells. It has two numbers, both exact:
-
-- `board_numbers`, in base 3: dense, so that a small array has an entry for each. For
-  tic-tac-toe it has 79 kB; with base 4 it would have 1 MB, more than a fast cache.
-- its key, with two bits for each cell, the first cell the lowest: 2 for the mover's
-  stone, 1 if free, 0 for the opponent's. `games.position_keys` packs a position in the
-  same way.
+A board is an array of cells. Its key has two bits for each cell, the first cell the
+lowest: 2 for the mover's stone, 1 if free, 0 for the opponent's. `games.position_keys`
+packs positions with the same function.
 
 A board's canonical board is the view (rotated, reflected) with the least key, so
 symmetric boards have the same one. A network that sees only canonical boards learns
 each class of symmetric boards once.
 
-Axes: `B` boards, `H W` rows and columns, `F` cells, `N` board numbers, `G` views, `A`
-actions, `D` decisions, `C` classes.
+Axes: `B` boards, `H W` rows and columns, `F` cells, `N` digits, `W` words, `G` views,
+`A` actions, `D` decisions, `C` classes.
 """
 
 import dataclasses
 from types import ModuleType
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, Shaped
+from jaxtyping import Array, Bool, Float, Int, Shaped, UInt32
+
+from jax_ttt.config.game_facts import KEY_WORD
 
 ArrayT = TypeVar("ArrayT", jax.Array, np.ndarray)
 """The type of arrays: JAX's, which may be traced, or NumPy's on the host."""
@@ -38,16 +36,6 @@ def cells(obs: Shaped[ArrayT, "B H W 2"]) -> Int[ArrayT, "B F"]:
     return (mine - yours).reshape(len(obs), -1)
 
 
-def board_numbers(cells: Int[ArrayT, "*B F"]) -> Int[ArrayT, "*B"]:
-    """Return the numbers of boards with these `cells`, from 0 to `3**F - 1`.
-
-    Each cell is a digit in base 3: 0 for the opponent's stone, 1 if free, 2 for the
-    mover's stone. The last cell is the least significant digit. The numbers are int64
-    in NumPy. In JAX they are int32, for boards of at most 19 cells.
-    """
-    return (cells + 1) @ 3 ** np.arange(cells.shape[-1])[::-1]
-
-
 class Views(NamedTuple):
     """The symmetric views of a game's boards, the identity first.
 
@@ -59,32 +47,49 @@ class Views(NamedTuple):
     actions: Int[np.ndarray, "G A"]
 
 
-_WORD = 16
-"""Cells in a 32-bit word of a key. No cell has bits in two words, so no sum carries."""
+CELL_BITS = 2
+"""Bits of a cell in a key."""
+
+
+def join_digits(
+    digits: Shaped[ArrayT, "B N"], orders: Int[np.ndarray, "G N"], bits: int
+) -> UInt32[ArrayT, "B G W"]:
+    """Return the keys of digits in some orders, as 32-bit words, the lowest first.
+
+    Digit `i` in order `g` is `digits[:, orders[g, i]]`, and the first one has the
+    lowest bits. No digit has bits in two words, so no sum carries. There are two words,
+    or more if the digits need them. One matrix product of integers computes all keys.
+    """
+    num_orders, num_digits = orders.shape
+    word, place = np.divmod(np.arange(num_digits), KEY_WORD // bits)
+    weights = np.zeros((num_digits, num_orders, max(word[-1] + 1, 2)), np.uint32)
+    for number, order in enumerate(orders):
+        weights[order, number, word] = 1 << bits * place
+    keys: Any = array_module(digits).matmul(
+        digits.astype(np.uint32), weights.reshape(num_digits, -1)
+    )
+    return keys.reshape(len(digits), *weights.shape[1:])
+
+
+def least_keys(keys: UInt32[ArrayT, "B G W"]) -> Bool[ArrayT, "B G"]:
+    """Return a mask of the least of each board's keys; several if they are equal."""
+    # Compare the highest words first; where they are equal, the next lower ones.
+    xp = array_module(keys)
+    columns: Any = [keys[..., number] for number in range(keys.shape[-1])]
+    *lower, highest = columns
+    least = highest == highest.min(axis=-1, keepdims=True)
+    for words in reversed(lower):
+        words = xp.where(least, words, np.uint32(2**KEY_WORD - 1))
+        least &= words == words.min(axis=-1, keepdims=True)
+    return least
 
 
 def least_views(cells: Int[ArrayT, "B F"], views: Views) -> Bool[ArrayT, "B G"]:
     """Return a mask of the canonical view of each board with these `cells`.
 
-    If a board is its own image, several views are marked. One matrix product of
-    integers computes the keys of all views, in words.
+    If a board is its own image, several views are marked.
     """
-    num_views, num_cells = views.cells.shape
-    word, place = np.divmod(np.arange(num_cells), _WORD)
-    weights = np.zeros((num_cells, num_views, word[-1] + 1), np.uint32)
-    for view, cells_in_view in enumerate(views.cells):
-        weights[cells_in_view, view, word] = 4**place
-    xp = array_module(cells)
-    digits = (cells + 1).astype(np.uint32)
-    keys = xp.matmul(digits, weights.reshape(num_cells, -1))
-    keys = keys.reshape(len(cells), *weights.shape[1:])
-    # Compare the highest words first; where they are equal, the next lower ones.
-    *lower, highest = (keys[..., number] for number in range(keys.shape[-1]))
-    least = highest == highest.min(axis=-1, keepdims=True)
-    for words in reversed(lower):
-        words = xp.where(least, words, np.uint32(2**32 - 1))
-        least &= words == words.min(axis=-1, keepdims=True)
-    return least
+    return least_keys(join_digits(cells + 1, views.cells, CELL_BITS))
 
 
 def to_canonical(

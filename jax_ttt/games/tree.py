@@ -4,7 +4,7 @@ The positions are sorted by level, so a position's successors come after it. The
 player makes the first move ("X"). Outcomes are the first player's.
 
 Axes: `P` positions, `A` actions, `D` decisions (positions with a move to choose), `L`
-levels (moves played), `B` moves, `N` board numbers.
+levels (moves played), `B` moves.
 """
 
 import dataclasses
@@ -169,20 +169,17 @@ def enumerated(env_id: EnvId) -> Tree[np.ndarray]:
 @pgx_games.cache_of_games
 def position_index(env_id: EnvId) -> PositionIndex[np.ndarray]:
     """Return the index by which the positions of an enumerable game are found."""
-    tree = enumerated(env_id)
-    if GAMES[env_id].symmetries:
-        return board_index.index_stones(tree.obs)
-    return observation_index(tree)
+    return index_of_tree(enumerated(env_id))
 
 
-def observation_index(tree: Tree[np.ndarray]) -> board_index.ObservationIndex:
-    """Return the index by which the positions are found by what players see.
+def index_of_tree(tree: Tree[np.ndarray]) -> PositionIndex[np.ndarray]:
+    """Return the index by which a tree's positions are found by what players see.
 
     Raises:
         Refused: two positions look alike.
     """
     num_moves = tree.env_state._step_count
-    return board_index.index_observations(tree.obs, num_moves, tree.terminal)
+    return board_index.index_positions(tree.obs, num_moves, tree.terminal)
 
 
 @dataclasses.dataclass

@@ -29,8 +29,6 @@ _NUM_LINES = 32
 """Random lines of play that are examined in a game whose positions are too many."""
 _MAX_BYTES = 2**27
 """Bytes of the positions that are enumerated when a game is registered, at most."""
-_MAX_CELLS = 16
-"""Cells of a board whose symmetries are looked for: their numbers index an array."""
 
 
 def register_game(
@@ -122,7 +120,7 @@ def _examine(rules: UserRules) -> GameFacts:
         _check_observations(found, tree)
         trees.enumerate_positions(rules, num_lines=_NUM_LINES)
         return _board_facts(found, tree, GameFacts(user_env=rules))
-    trees.observation_index(tree)  # they may hide a part of the state
+    trees.index_of_tree(tree)  # they may hide a part of the state
     rules.tree, rules.other_states = tree, found.states(1)
     facts = GameFacts(user_env=rules, enumerable=True, max_moves=len(found.moves))
     return _board_facts(found, tree, facts)
@@ -177,7 +175,6 @@ def _board_facts(found: Enumeration, tree: Tree, facts: GameFacts) -> GameFacts:
     if (
         not facts.enumerable
         or not views
-        or boards.shape[1] > _MAX_CELLS
         or len(np.unique(boards, axis=0)) < len(boards)
     ):
         return facts

@@ -12,13 +12,8 @@ from flax import nnx
 from jaxtyping import Array, Float, Shaped
 
 from jax_ttt.config.settings import Architecture, TableKey
-from jax_ttt.games import stone_boards
 from jax_ttt.games import tree as trees
-from jax_ttt.games.board_index import (
-    ObservationIndex,
-    PositionIndex,
-    StoneIndex,
-)
+from jax_ttt.games.board_index import PositionIndex
 
 
 class Positions(NamedTuple):
@@ -40,11 +35,9 @@ def positions_for(architecture: Architecture) -> Positions | None:
         return None
     tree = trees.enumerated(architecture.env_id)
     index = trees.position_index(architecture.env_id)
-    after = tree.successor
-    if isinstance(index, ObservationIndex):
-        # A table sees boards only, so equal ones after more moves share a row too.
-        after = np.asarray(index.of_boards(tree.obs), np.int32)[after]
-    elif architecture.canonical:
+    # A table sees boards only, so equal ones after more moves share a row too.
+    after = np.asarray(index.of_boards(tree.obs), np.int32)[tree.successor]
+    if architecture.canonical:
         after = tree.representative[after]
     return Positions(*jax.device_put((index, after)))
 
@@ -55,8 +48,6 @@ class Table(nnx.Module):
     - `position`: each row is for a position, with a value for each action and head.
     - `after-state`: each row is for a position, with one value for each head: the value
       of every action that leads to this position.
-    - `hash`: like `position`, but there is a row for each board number, whether a game
-      reaches that board or not.
     """
 
     def __init__(
@@ -69,8 +60,6 @@ class Table(nnx.Module):
     ) -> None:
         self.key: TableKey = key
         num_rows = len(positions.after)
-        if key == "hash" and isinstance(positions.of_board, StoneIndex):
-            num_rows = len(positions.of_board.by_number)
         num_values = num_heads * (1 if key == "after-state" else num_actions)
         # Without a dtype, the values would have a weak one, and lose it in the first
         # chunk: its program would be compiled twice.
@@ -84,8 +73,6 @@ class Table(nnx.Module):
     ) -> Float[Array, "B V"]:
         """Return the values of all actions by head 1, then by head 2."""
         values = self.values[...]
-        if self.key == "hash":
-            return values[stone_boards.board_numbers(stone_boards.cells(obs))]
         position = positions.of_board.of_boards(obs)
         if self.key == "position":
             return values[position]

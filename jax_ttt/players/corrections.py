@@ -20,7 +20,7 @@ from jax.tree_util import Partial
 from jaxtyping import Array, Bool, Int, Key, UInt8, UInt32, UInt64
 
 from jax_ttt.config.game_facts import GAMES, SEATS, EnvId, Seat
-from jax_ttt.games import pgx_games, position_keys
+from jax_ttt.games import pgx_games, position_keys, stone_boards
 from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.solver.batches import MarkFn
 
@@ -141,18 +141,11 @@ def _find(
     """
     env_id = game.env_id
     stones = position_keys.stones_of(env_state)
-    cells, view_actions = pgx_games.views_of(GAMES[env_id].symmetries)
-    num_views = len(cells) if game.is_symmetric else 1
-    images = jnp.stack(
-        [
-            position_keys.pack(env_id, position_keys.stones_in_view(stones, order))
-            for order in cells[:num_views]
-        ],
-        axis=1,
-    )  # (B, G, 2)
-    pack = position_keys.pack_least if game.is_symmetric else position_keys.pack
-    board_keys = pack(env_id, stones)
-    view = (images == board_keys[:, None]).all(axis=-1).argmax(axis=1)
+    view_actions = pgx_games.views_of(GAMES[env_id].symmetries).actions
+    num_views = None if game.is_symmetric else 1
+    images = position_keys.pack_views(env_id, stones, num_views)
+    view = stone_boards.least_keys(images).argmax(axis=1)
+    board_keys = images[jnp.arange(len(images)), view]
     place = position_keys.places_of_keys(keys, board_keys)
     is_corrected = (keys[place] == board_keys).all(axis=-1)
     return jnp.where(is_corrected, place, -1), jnp.asarray(view_actions)[view]

@@ -74,7 +74,7 @@ SETTINGS = {
     "go-second": _GO | {"seat": "second", "opponent": "blend:0.4:minimax"},
     "matlab": _TABLE
     | {
-        **{"table_key": "hash", "canonical": False, "initial_value": 1.0},
+        **{"table_key": "position", "canonical": False, "initial_value": 1.0},
         **{"learning_rate": 1.0, "learning_rate_end": 1.0, "gamma": 1.0},
         **{"epsilon_start": 1.0, "epsilon_end": 0.1, "epsilon_decay": 0.1},
         **{"epsilon_schedule": "steps", "opponent": "self"},

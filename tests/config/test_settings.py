@@ -344,7 +344,7 @@ NO_EFFECT = [
     ("network=table", "hidden_size=64", "network table"),
     ("network=table", "two_planes=true", "network table"),
     ("network=table", "precision=float32", "network table"),
-    ("", "table_key=hash", "network mlp"),
+    ("", "table_key=after-state", "network mlp"),
     ("hidden_layers=0", "hidden_size=64", "hidden_layers 0"),
     ("hidden_layers=0", "activation=tanh", "hidden_layers 0"),
     ("target_update_every=5", "tau=0.5", "target_update_every 5"),

@@ -26,7 +26,7 @@ VALUES = {
     "filters": (0, 2),
     "activation": ("relu", "tanh", "sigmoid"),
     "precision": ("auto", "float32", "bfloat16"),
-    "table_key": ("position", "after-state", "hash"),
+    "table_key": ("position", "after-state"),
     "backup": ("one-ply", "two-ply"),
     "double": (False, True),
     "backward": (False, True),

@@ -105,21 +105,6 @@ def test_cells_are_the_movers_stones_and_the_opponents(run):
     assert cells.tolist() == [[0, 1, 0, 0, 0, 0, 0, 0, -1]]
 
 
-@pytest.mark.parametrize("run", [lambda function: function, jax.jit])
-def test_the_number_of_a_board_is_in_base_3(run):
-    """Codes as in D. Tonderski's report, which begin at 1, not 0."""
-
-    def codes(*boards):
-        numbers = run(stone_boards.board_numbers)(np.array(boards, np.int8))
-        return np.asarray(numbers) + 1
-
-    by_hand = codes([-1] * 9, [-1] * 8 + [0], [0] * 9, [1] * 9)
-    assert by_hand.tolist() == [1, 2, 9842, 19_683]
-    every = np.stack(np.meshgrid(*[[-1, 0, 1]] * 9, indexing="ij")).reshape(9, -1).T
-    assert np.array_equal(np.sort(codes(*every)), np.arange(19_683) + 1)
-    assert codes([1] * 19).tolist() == [3**19]
-
-
 def board_keys(cells):
     """Two bits of each cell, the last highest: 2 is the mover's stone, 1 is free."""
     return (cells + 1) @ 4 ** np.arange(9)

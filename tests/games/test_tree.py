@@ -41,7 +41,7 @@ def test_each_move_leads_to_the_successor(host_tree):
     jax.tree.map(np.testing.assert_array_equal, played, after)
 
 
-def test_each_board_is_found_by_its_number(host_tree):
+def test_each_board_is_found_by_its_observation(host_tree):
     index = trees.position_index("tic_tac_toe")
     compiled = jax.jit(lambda index, obs: index.of_boards(obs))
     for found in (index.of_boards(host_tree.obs), compiled(index, host_tree.obs)):

@@ -8,7 +8,7 @@ from flax import nnx
 
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import losses
-from jax_ttt.games.board_index import StoneIndex
+from jax_ttt.games import board_index
 from jax_ttt.networks import q_network, table
 from jax_ttt.networks.table import Positions
 from jax_ttt.players.network_player import network_from
@@ -20,7 +20,6 @@ CONFIG = Config.of(network="table", initial_value=0.25)
     ("key", "shape", "rows", "canonical_rows"),
     [
         ("position", (5478, 9), 4520, 627),
-        ("hash", (19_683, 9), 4520, 627),
         ("after-state", (5478, 1), 5477, 764),  # all classes except the empty board
     ],
 )
@@ -56,13 +55,13 @@ def test_values_are_float32_also_where_the_initial_one_is_an_int():
 
 
 def test_the_values_of_all_moves_by_the_first_head_come_before_those_of_the_second():
-    """Two boards, three moves each, which lead to the rows 1 to 3 and 3 to 1."""
-    after = np.array([[1, 2, 3], [3, 2, 1]], np.int32)
-    positions = Positions(*jax.device_put((StoneIndex(np.arange(3)), after)))
+    """Two boards, three moves each, which lead to the rows 3 to 1 and 1 to 3."""
+    boards = np.array([[False, False], [False, True]]).reshape(2, 1, 1, 2)
+    index = board_index.index_positions(boards, np.arange(2), np.zeros(2, bool))
+    after = np.array([[3, 2, 1], [1, 2, 3]], np.int32)
+    positions = Positions(*jax.device_put((index, after)))
     module = table.Table("after-state", positions, 2, 3, initial_value=0.0)
     rows = np.array([[0, 0], [1, 10], [2, 20], [3, 30]], np.float32)
     nnx.update(module, {"values": jax.device_put(rows)})
-    # One cell: free is board number 1, the opponent's stone is number 0.
-    boards = np.array([[False, False], [False, True]]).reshape(2, 1, 1, 2)
     values = jax.jit(module)(boards, positions)
     assert values.tolist() == [[3, 2, 1, 30, 20, 10], [1, 2, 3, 10, 20, 30]]

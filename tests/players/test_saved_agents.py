@@ -41,7 +41,6 @@ TENSORS = safetensors.numpy.load(CONTENT)
         {"hidden_size": 8},
         {"network": "table"},
         {"network": "table", "table_key": "after-state", "double": False},
-        {"network": "table", "table_key": "hash"},
     ],
 )
 def test_what_is_saved_comes_back(fields, tmp_path):

@@ -8,7 +8,7 @@ import { Rules, SEATS, SIDES, rulesOf } from "./rules.js";
 import { sha256 } from "./sha256.js";
 
 export const VERSION = 3; // of files/json_records.py
-const TABLE_KEYS = ["position", "after-state", "hash"];
+const TABLE_KEYS = ["position", "after-state"];
 // The seats that an agent learns, by the setting `seat`: as in config/settings.py.
 const SEATS_OF = { both: ["first", "second"], first: ["first"], second: ["second"] };
 const RESULTS = ["won", "drawn", "lost"];
@@ -210,9 +210,8 @@ function networkLayers(rules, settings, numHeads, isInteger) {
 
 // The tensor of a table's values, as in networks/table.py; `null` is any number.
 function tableTensor(rules, settings, numHeads) {
-  const numRows = settings.table_key === "hash" ? 3 ** rules.numCells : null;
   const perRow = settings.table_key === "after-state" ? 1 : rules.numActions;
-  return { name: "values", dtype: "F32", shape: [numRows, numHeads * perRow] };
+  return { name: "values", dtype: "F32", shape: [null, numHeads * perRow] };
 }
 
 // Check that every sum of a layer of integers is exact in float32, as `check` in

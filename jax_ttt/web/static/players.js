@@ -134,7 +134,7 @@ class TableRows {
     const size = rules.numCells;
     for (let row = 0; row * size < cells.length; row += 1) {
       const stones = Array.from({ length: size }, (_, i) => cells.charCodeAt(row * size + i));
-      this.rows.set(this.number(stones), row);
+      this.rows.set(stones.join(""), row);
     }
   }
 
@@ -142,14 +142,9 @@ class TableRows {
     return this.rows.size;
   }
 
-  // A number in base 3, the last cell the lowest digit, each a digit from 0 to 2.
-  number(digits) {
-    return digits.reduce((number, digit) => 3 * number + digit, 0);
-  }
-
   // The row of a position, or of the symmetric position with the first row.
   row({ cells }, view = this.rules.views[0]) {
-    return this.rows.get(this.number(view.cells.map((cell) => (cells[cell] + 3) % 3)));
+    return this.rows.get(view.cells.map((cell) => (cells[cell] + 3) % 3).join(""));
   }
 
   firstRow(position) {
@@ -158,14 +153,11 @@ class TableRows {
 }
 
 // A function from a position and its canonical board to the values of all heads, head by
-// head, of a table with a row for each position or for each board.
-function makeTable(rules, { config, table: values }, rows) {
-  const isHash = config.table_key === "hash";
-  const size = values.length / (isHash ? 3 ** rules.numCells : rows.size);
+// head, of a table with a row for each position.
+function makeTable({ table: values }, rows) {
+  const size = values.length / rows.size;
   return (stones, sign) => {
-    const row = isHash
-      ? rows.number(Array.from(stones, (stone) => stone + 1))
-      : rows.row({ cells: stones.map((stone) => sign * stone) });
+    const row = rows.row({ cells: stones.map((stone) => sign * stone) });
     return values.subarray(row * size, (row + 1) * size);
   };
 }
@@ -195,7 +187,7 @@ class Player {
     this.rows = rows;
     this.hasAfterStates = this.isTable && config.table_key === "after-state";
     if (!this.hasAfterStates) {
-      this.forward = this.isTable ? makeTable(rules, agent, rows) : makeNetwork(rules, agent);
+      this.forward = this.isTable ? makeTable(agent, rows) : makeNetwork(rules, agent);
     }
     // The action that a position's correction is, or null without one.
     this.correction =
@@ -277,10 +269,9 @@ export function makePlayer(rules, agent, cells = null) {
   if (agent.kind !== "table") return new Player(rules, agent, null);
   const rows = rowsOf(rules, cells);
   const { table_key: key } = agent.config;
-  const numRows = key === "hash" ? 3 ** rules.numCells : rows.size;
   const [numHeads, numActions] = [agent.numHeads, rules.numActions];
   const perRow = key === "after-state" ? numHeads : numHeads * numActions;
-  if (agent.table.length !== numRows * perRow) {
+  if (agent.table.length !== rows.size * perRow) {
     throw new Error("its table has another number of positions");
   }
   return new Player(rules, agent, rows);
