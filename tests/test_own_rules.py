@@ -1203,6 +1203,26 @@ def test_a_small_game_on_the_board_of_a_larger_one_is_enumerable(short):
     assert len(GAMES[short].symmetries) == 2
 
 
+class ShortGameOf30Cells(ShortGame):
+    """The same on 6 x 5 cells, whose keys are longer than a word."""
+
+    def __init__(self):
+        LineGame.__init__(self, "connect_6x5", shape=(5, 6), in_a_row=4, falls=True)
+
+
+def test_a_board_of_many_cells_has_its_symmetries_too():
+    jax_ttt.register_game("short_6x5", ShortGameOf30Cells)
+    assert len(GAMES["short_6x5"].symmetries) == 2
+    check_positions_are_found("short_6x5")
+    tree = trees.enumerated("short_6x5")
+    assert tree.num_positions > len(np.unique(tree.representative))
+    boards = tree.obs[tree.representative]
+    seen = tree.obs, tree.obs[:, :, ::-1]
+    assert (
+        ((boards == seen[0]) | (boards == seen[1])).all(axis=(2, 3)).all(axis=1).all()
+    )
+
+
 def test_what_only_boards_of_stones_have_is_refused(agent_path, tmp_path, capsys):
     for flag in ("--policy-csv", "--certificate"):
         words = [str(agent_path), flag, str(tmp_path / "file")]
