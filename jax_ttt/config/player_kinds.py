@@ -15,7 +15,7 @@ PLAYER_KINDS = {
     "minimax": "a best move, a random one if several are equal",
     "minimax-first": "the first best move, row by row",
     "minimax-quick": "the first best move that wins soonest or loses latest",
-    "mcts[:N]": "UCT, N playouts in advance (default 4,000)",
+    "mcts[:N]": "UCT, N playouts in advance (default 2,000)",
     "mcts-online[:N]": "UCT, N playouts at each move (default 200)",
     "blend:P:PLAYER": "a random move with probability P, else PLAYER's",
     "lookahead:D:AGENT": "best play D moves deep, then the network's values",

@@ -45,8 +45,7 @@ from jax_ttt.games.tree import Tree
 from jax_ttt.players import (
     asked_players,
     lookahead,
-    mcts_by_steps,
-    mcts_on_tree,
+    mcts,
     network_player,
     random_players,
     saved_agents,
@@ -61,7 +60,7 @@ from jax_ttt.solver import policies
 
 _SHIPPED = {f"shipped:{name}": path for name, path in ALL.items()}
 _KINDS_BY_NAME = {name: name for name in BUILT_IN} | dict.fromkeys(_SHIPPED, "agent")
-_DEFAULT_PLAYOUTS = {"mcts": 4000, "mcts-online": 200}
+_DEFAULT_PLAYOUTS = {"mcts": 2000, "mcts-online": 200}
 _NEED_TREE = ("minimax", "minimax-first", "minimax-quick", "mcts")
 _Playouts = Annotated[int, Meta(ge=1, le=10**6)]
 _NUMBERS = {
@@ -398,15 +397,7 @@ def make_player(
     if spec.kind == "lookahead" and spec.inner:
         return _lookahead(spec, spec.inner, env_id, key)
     if spec.kind == "mcts-online":
-        num_playouts = int(spec.number)
-        if tree is None:
-            choose = mcts_by_steps.searching_player(env_id, num_playouts)
-        else:
-            graph, index = (
-                mcts_on_tree.game_graph(env_id),
-                trees.position_index(env_id),
-            )
-            choose = mcts_on_tree.online_player(graph, index, num_playouts)
+        choose = mcts.searching_player(env_id, int(spec.number))
         return Player(env_id=env_id, name=spec.name, choose=choose)
     return Player(
         env_id=env_id,
@@ -533,15 +524,33 @@ def _policy_of(
     return np.asarray(policies.deterministic_policy(tree, actions), float)
 
 
+def _symmetric_policy(
+    choose: Partial, tree: Tree[np.ndarray], key: Key[Array, ""]
+) -> Float[np.ndarray, "P A"]:
+    """Return a player's policy, by its moves on one board of each class of symmetry.
+
+    It plays equally often all moves that the board's symmetries map to its move.
+    """
+    classes = tree.classes
+    if classes is None:
+        return _policy_of(choose, tree, key)
+    boards = jax.tree.map(lambda x: x[classes.boards], tree.env_state)
+    moves = np.asarray(choose_moves(choose, key, boards))
+    place = np.searchsorted(tree.decisions, classes.boards)
+    least_moves = classes.actions[place, moves][classes.row]
+    probs = np.zeros(tree.legal_action_mask.shape)
+    is_played = classes.actions == least_moves[:, None]
+    probs[tree.decisions] = policies.share_equally(is_played)
+    return probs
+
+
 def _tree_policy(
     spec: PlayerSpec, env_id: EnvId, key: Key[Array, ""]
 ) -> Float[np.ndarray, "P A"]:
     """Return the policy of a minimax or mcts player."""
     tree = trees.enumerated(env_id)
     if spec.kind == "mcts":
-        graph = mcts_on_tree.game_graph(env_id)
-        return mcts_on_tree.offline_policy(
-            tree, graph, key, num_playouts=int(spec.number)
-        )
+        choose = mcts.searching_player(env_id, int(spec.number))
+        return _symmetric_policy(choose, tree, key)
     quick = policies.QUICK if spec.kind == "minimax-quick" else 1.0
     return policies.minimax_policy(tree, quick, first_best=spec.kind != "minimax")

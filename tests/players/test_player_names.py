@@ -21,7 +21,7 @@ from jax_ttt.players.shipped import ALL, SHIPPED
         ("random", ("random",)),
         ("shipped:table", ("agent",)),
         ("minimax-quick", ("minimax-quick",)),
-        ("mcts", ("mcts", 4000)),
+        ("mcts", ("mcts", 2000)),
         ("mcts-online", ("mcts-online", 200)),
         ("blend:0.7:mcts:50", ("blend", 0.7, PlayerSpec("mcts:50", "mcts", 50))),
     ],
