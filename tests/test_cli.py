@@ -426,7 +426,6 @@ HIDDEN = {
     "files",
     "random_numbers",
     "wandb_id",
-    "in_advance",
     "say",
 }
 """Fields of commands' arguments that no flag sets."""

@@ -275,7 +275,7 @@ def exam_row(system: System, copies: int) -> ExamRow:
     """
     env_id = "connect_7x6"
     spec = registry.read_player_name(program_name(system))
-    options = ProgramOptions(copies=copies, answer_seconds=120.0, in_advance=False)
+    options = ProgramOptions(copies=copies, answer_seconds=120.0)
     player = registry.make_player(spec, env_id, jax.random.key(0), options)
     shares = examine(player)
     player.close()

@@ -12,7 +12,6 @@ import numpy as np
 
 import jax_ttt
 from jax_ttt.config.grade import wilson_interval
-from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.games.played_game import replay
 
 FILE = Path(__file__).with_name("connect_four.csv")
@@ -36,5 +35,6 @@ def examine(player):
 
 if __name__ == "__main__":
     name, env_id = [*sys.argv[1:], "connect_7x6"][:2]
-    options = ProgramOptions(in_advance=False)  # a program: in these positions only
-    print(examine(jax_ttt.player(name, env_id=env_id, programs=options)))
+    player = jax_ttt.player(name, env_id=env_id)
+    print(examine(player))
+    player.close()

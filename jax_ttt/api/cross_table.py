@@ -14,12 +14,12 @@ from jax_ttt.api.player import PlayerLike, distinct_players
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import LETTERS, Seat
 from jax_ttt.config.grade import Pair, Ranked
+from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.config.ranges import NumGames, Seed, check_value
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.grading import round_robin
 from jax_ttt.pictures import group_charts
-from jax_ttt.players import asked_players, registry
-from jax_ttt.players.program import ProgramOptions
+from jax_ttt.players import registry
 from jax_ttt.text import grade_text, html
 from jax_ttt.text.tables import (
     GAP,
@@ -176,17 +176,20 @@ def tournament(
     game, named_players = distinct_players(
         players, env_id, player_key, dataclasses.replace(programs, say=say)
     )
-    reasons = {p.name: asked_players.reason_not_exact(p) for p in named_players}
+    pairs = round_robin.play_round_robin(
+        players=named_players,
+        env_id=game,
+        key=match_key,
+        num_games=num_games,
+        say=say,
+    )
+    for player in named_players:
+        player.close()
+    reasons = {player.name: player.note for player in named_players}
     return CrossTable(
         env_id=game,
         names=tuple(player.name for player in named_players),
-        pairs=round_robin.play_round_robin(
-            players=named_players,
-            env_id=game,
-            key=match_key,
-            num_games=num_games,
-            say=say,
-        ),
+        pairs=pairs,
         learned_seats={player.name: player.seats for player in named_players},
         notes={name: reason for name, reason in reasons.items() if reason},
     )

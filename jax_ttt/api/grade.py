@@ -13,7 +13,6 @@ from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.config.ranges import NumGamesOrNone, Seed, check_value
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import grader, search_grade
-from jax_ttt.players import asked_players
 from jax_ttt.players.player import Player
 from jax_ttt.solver import proof
 from jax_ttt.text import grade_text
@@ -82,17 +81,15 @@ def grade(
     return dataclasses.replace(
         result,
         player=examined.name,
-        note=_reason_sampled(examined, max_positions) or None,
+        note=result.note or _reason_sampled(examined, max_positions) or None,
         likeliest_game=_likeliest_game(examined),
     )
 
 
 def _reason_sampled(player: Player, limit: int | None) -> str:
     """Return why lines of play are not followed; empty if they need not be."""
-    if note := asked_players.reason_not_exact(player):
-        return note
-    if GAMES[player.env_id].enumerable:
-        return ""
+    if player.note or GAMES[player.env_id].enumerable:
+        return player.note
     reason = search_grade.reason_not_searchable(player, has_limit=limit is not None)
     return f"not graded against every opponent: {reason}" if reason else ""
 

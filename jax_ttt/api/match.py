@@ -55,6 +55,8 @@ def match(
         result = matches[other.name]
     else:
         result = sampled_match.sample_match(one, other, match_key, num_games)
+    for made in (one, other):
+        made.close()
     return dataclasses.replace(
         result, env_id=game, player=one.name, opponent=other.name
     )

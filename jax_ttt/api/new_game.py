@@ -173,6 +173,8 @@ def _after_replies(against: GameAgainst) -> GameAgainst:
     while not game.is_over and game.to_move != against.seat:
         key, move_key = jax.random.split(key)
         game = game.play(against.opponent.move_in(game, move_key))
+    if game.is_over:
+        against.opponent.close()
     return replace(against, game=game, key=key)
 
 

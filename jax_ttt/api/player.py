@@ -16,13 +16,11 @@ from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.config.ranges import MaxPositions, Seed, Text, check_value, game_error
 from jax_ttt.config.settings import SEATS_OF_SETTING
 from jax_ttt.players import (
-    asked_players,
     registry,
     saved_agents,
     user_players,
 )
 from jax_ttt.players.player import Player
-from jax_ttt.players.program import ProgramCopies
 from jax_ttt.players.user_players import PlayerFn
 from jax_ttt.runtime import compiling
 
@@ -58,7 +56,8 @@ def player(
         env_id: The game; by default the agent's, else tic-tac-toe.
         name: The player's name.
         seed: The seed of a search in advance.
-        programs: How a program is asked: a `jax_ttt.players.program.ProgramOptions`.
+        programs: How a program is asked: a
+            `jax_ttt.config.player_kinds.ProgramOptions`.
 
     Raises:
         Refused: no player of this game has the name; the function takes other arguments
@@ -79,7 +78,8 @@ def player(
         check_value("name", Text, name)
     game = common_game([player], env_id)
     player_key, _ = jax.random.split(jax.random.key(seed))
-    return _make_player(player, game, player_key, name, programs)
+    made = _make_player(player, game, player_key, name, programs)
+    return user_players.with_all_moves(made)
 
 
 def opponent_in_a_game(
@@ -95,9 +95,8 @@ def opponent_in_a_game(
     """
     check_value("seed", Seed, seed)
     game = common_game([player_like], env_id)
-    asked = dataclasses.replace(programs, in_advance=False)
     _, player_key = jax.random.split(jax.random.key(seed))  # the other: of the game
-    return _make_player(player_like, game, player_key, programs=asked)
+    return _make_player(player_like, game, player_key, programs=programs)
 
 
 def distinct_players(
@@ -111,7 +110,8 @@ def distinct_players(
     result: list[Player] = []
     for player_like in players:
         programs.say(f"preparing {default_name(player_like)}")
-        result.append(_make_player(player_like, game, key, programs=programs))
+        made = _make_player(player_like, game, key, programs=programs)
+        result.append(user_players.with_all_moves(made))
     all_names = {player.name for player in result}
     used: set[str] = set()
     for i, player in enumerate(result):
@@ -213,8 +213,9 @@ def _make_player(
     if isinstance(player_like, str | os.PathLike):
         spec = registry.read_player_name(os.fspath(player_like))
         if spec.kind == "program":  # its errors have the given name, too
-            copies = ProgramCopies(player_name, spec.command, env_id, programs)
-            return asked_players.make_asked_player(copies, env_id)
+            return user_players.program_player(
+                player_name, spec.command, env_id, programs
+            )
         player = registry.make_player(spec, env_id, key, programs)
         return dataclasses.replace(player, name=player_name)
     if isinstance(player_like, np.ndarray):
@@ -225,4 +226,4 @@ def _make_player(
             "a player is an agent, a name, a path, a function or a policy, "
             + ("not a run: give run.agent" if has_agent else f"not {player_like!r}")
         )
-    return user_players.from_function(player_name, player_like, env_id, programs)
+    return user_players.from_function(player_name, player_like, env_id, programs.say)

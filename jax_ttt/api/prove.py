@@ -13,9 +13,10 @@ from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import Seat, SeatSetting
 from jax_ttt.config.grade import Grade
 from jax_ttt.files.picture_file import Picture, Theme
-from jax_ttt.games.played_game import Game, game_against_itself
+from jax_ttt.games.played_game import Game
 from jax_ttt.grading import search_grade
 from jax_ttt.pictures.board_svg import position_picture
+from jax_ttt.players.player import Player
 from jax_ttt.text import grade_text, html
 
 
@@ -146,5 +147,14 @@ def prove(
     )
     moves = result.likeliest_game
     if moves is None:
-        moves = game_against_itself(examined.env_id, examined.choose).moves
+        moves = _game_against_itself(examined).moves
+        examined.close()
     return Proof(player=examined.name, grade=result, likeliest_game=moves)
+
+
+def _game_against_itself(player: Player) -> Game:
+    """Return the game in which a deterministic player plays both sides."""
+    game = Game.start(player.env_id)
+    while not game.is_over:
+        game = game.play(player.move_in(game, jax.random.key(0)))
+    return game

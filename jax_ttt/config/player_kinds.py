@@ -56,16 +56,10 @@ class ProgramOptions:
     """Processes of a program in each seat; they answer at the same time."""
     answer_seconds: Annotated[float, Meta(gt=0, le=1e6)] = 10.0
     """Time limit for an answer of a program. It includes the program's start."""
-    max_asked: Annotated[int, Meta(ge=1, le=10**9)] = 50_000
-    """Maximum number of positions that a program is asked for in advance in each seat,
-    where the tree is too large. With more, its games are sampled."""
-    in_advance: tyro.conf.Suppress[bool] = True
-    """Whether a program is asked for all positions that it can reach, before the games;
-    else it is asked during a game."""
     say: tyro.conf.Suppress[Callable[[str], None]] = lambda text: None
     """Shows the progress."""
 
     def __post_init__(self) -> None:
         kinds = typing.get_type_hints(type(self), include_extras=True)
-        for name in ("copies", "answer_seconds", "max_asked"):
+        for name in ("copies", "answer_seconds"):
             check_value(name, kinds[name], getattr(self, name))

@@ -20,7 +20,7 @@ import pgx
 from jaxtyping import Array, Int, Int8, UInt8
 
 from jax_ttt.config.errors import Refused
-from jax_ttt.config.game_facts import SEATS, EnvId, Seat
+from jax_ttt.config.game_facts import EnvId
 from jax_ttt.games import pgx_games, user_rules
 from jax_ttt.games.user_rules import UserRules
 
@@ -85,14 +85,17 @@ class AfterMoves(NamedTuple):
     """Positions after a move in each."""
 
     keys: jax.Array | np.ndarray  # (B, W)
-    result: jax.Array | np.ndarray  # (B,) int8: WON, DRAWN, LOST in a seat; or OPEN
+    result: jax.Array | np.ndarray  # (B,) int8: WON, DRAWN, LOST to a player; or OPEN
     broken: jax.Array | np.ndarray | None = None  # (B,) int8: a rule's place, or -1
 
 
 def play_pairs(
-    env_id: EnvId, seat: Seat, keys: UInt8[Array, "B W"], action: Int[Array, " B"]
+    env_id: EnvId,
+    number: Int[Array, ""] | np.int32,
+    keys: UInt8[Array, "B W"],
+    action: Int[Array, " B"],
 ) -> AfterMoves:
-    """Return the positions after a legal move in each, and the results in this seat."""
+    """Return the positions after a legal move in each, and its result to a player."""
     before = to_pairs(env_id, keys)
     step = jax.vmap(jax.vmap(rules_of(env_id).step, in_axes=(0, None)))
     pairs = step(before, action)
@@ -100,12 +103,12 @@ def play_pairs(
     rules = jnp.stack([*user_rules.broken_rules(pairs, num_moves).values()])
     broken = jnp.where(rules.any(axis=0), rules.argmax(axis=0), -1).astype(jnp.int8)
     after = jax.tree.map(lambda leaf: leaf[:, 0], pairs)
-    return AfterMoves(to_keys(pairs), result_of(after, seat), broken)
+    return AfterMoves(to_keys(pairs), result_of(after, number), broken)
 
 
-def result_of(after: pgx.State, seat: Seat) -> Int8[Array, " B"]:
-    """Return what moves lead to in this seat, in games that player 0 began."""
-    ended = jnp.sign(after.rewards[:, SEATS.index(seat)]).astype(jnp.int8)
+def result_of(after: pgx.State, number: Int[Array, ""] | np.int32) -> Int8[Array, " B"]:
+    """Return what moves lead to for this player, 0 or 1, in games that 0 began."""
+    ended = jnp.sign(after.rewards[:, number]).astype(jnp.int8)
     return jnp.where(pgx_games.is_finished(after), ended, jnp.int8(OPEN))
 
 

@@ -23,6 +23,7 @@ from jax_ttt.grading import search_grade
 from jax_ttt.players import random_players
 from jax_ttt.players.player import Player
 from jax_ttt.solver import reached_positions, successors
+from jax_ttt.solver.asked_moves import ChangedAnswerError
 from jax_ttt.solver.batches import IllegalMoveError, SearchedPlayer
 from jax_ttt.solver.reached_positions import Reach
 
@@ -120,11 +121,12 @@ def _moves_in_seat(player: Player, seat: Seat) -> dict[str, int] | str:
         merge_symmetric=False,  # a certificate names every board
         batch=_BATCH,
         may_play=may_play,
+        asked=player.asked_moves(seat),
     )
     reach = Reach(searched)
     try:
         reached_positions.follow_all_lines(reach, MAX_POSITIONS)
-    except IllegalMoveError as error:
+    except (IllegalMoveError, ChangedAnswerError) as error:
         raise Refused(f"{player.name}: {error}") from None
     if reach.losing_line is not None:
         return f"it loses the game {line_text(player.env_id, reach.losing_line)}"

@@ -13,10 +13,11 @@ from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import sampled_match, search_grade, tree_grade
 from jax_ttt.players import network_player, random_players
-from jax_ttt.players.asked_players import AskedPlayer
 from jax_ttt.players.player import Player
 from jax_ttt.players.registry import AgentPlayer
+from jax_ttt.players.user_players import AskedPlayer
 from jax_ttt.runtime.words import count_phrase
+from jax_ttt.solver.asked_moves import ChangedAnswerError
 from jax_ttt.solver.reached_positions import OnBatch
 
 DEFAULT_NUM_GAMES = 512
@@ -56,25 +57,32 @@ def follow_lines(
         )
     else:
         seats: dict[Seat, SeatGrade] = {}
+        note = None
         if tree is None and not search_grade.reason_not_searchable(
             player, has_limit=max_positions is not None
         ):
-            results = search_grade.search_by_seat(
-                player=player,
-                max_positions=max_positions,
-                sharding=sharding,
-                on_batch=on_batch,
-                keep_interrupted=keep_interrupted,
-            )
-            seats = {seat: result.grade for seat, result in results.items()}
+            try:
+                results = search_grade.search_by_seat(
+                    player=player,
+                    max_positions=max_positions,
+                    sharding=sharding,
+                    on_batch=on_batch,
+                    keep_interrupted=keep_interrupted,
+                )
+                seats = {seat: result.grade for seat, result in results.items()}
+            except ChangedAnswerError as error:
+                player.close()
+                note = str(error)
         grade = Grade(
             env_id=env_id,
             seats=player.seats,
             first=seats.get("first"),
             second=seats.get("second"),
+            note=note,
         )
     _check_corrections(player, grade)
-    asked_twice = player.asked_twice if isinstance(player, AskedPlayer) else None
+    is_asked = isinstance(player, AskedPlayer)
+    asked_twice = player.questions.share_again if is_asked else None
     return dataclasses.replace(grade, asked_twice=asked_twice)
 
 
@@ -115,7 +123,8 @@ def with_match(
     if not num_games:
         if not grade.followed:
             rule = "nothing is exact, so a grade needs at least one game against random"
-            raise Refused(f"{player.name} in {grade.env_id}: {rule}")
+            reason = grade.note or rule
+            raise Refused(f"{player.name} in {grade.env_id}: {reason}")
         return grade
     random = Player(
         env_id=grade.env_id, name="random", choose=random_players.random_player

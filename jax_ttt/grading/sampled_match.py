@@ -13,14 +13,14 @@ import pgx
 from jax.tree_util import Partial
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from jax_ttt.config.game_facts import SeatSetting
+from jax_ttt.config.game_facts import SEATS, SeatSetting
 from jax_ttt.config.grade import Match, Rates
 from jax_ttt.games import pgx_games
 from jax_ttt.games.pgx_games import ChooseFn
-from jax_ttt.players.asked_players import HostPlayer
 from jax_ttt.players.network_player import GreedyPlayer
 from jax_ttt.players.player import Player
-from jax_ttt.players.program import Line
+from jax_ttt.players.user_players import AskedPlayer
+from jax_ttt.solver.proof import Line
 
 MatchCounts = Int[Array, "2 3"]
 """The numbers of games that a player wins, draws and loses, by its seat."""
@@ -82,7 +82,7 @@ def sample_pair(
     Raises:
         Refused: a program gives no answer, or an illegal one.
     """
-    if isinstance(first, HostPlayer) or isinstance(second, HostPlayer):
+    if any(_is_asked(player) for player in (first, second)):
         return Rates.sampled(play_on_host(first, second, key, num_games))
     counts, _ = play_match(
         env=pgx_games.make_env(first.env_id),
@@ -93,6 +93,11 @@ def sample_pair(
         seat="first",
     )
     return Rates.sampled(counts[0].tolist())
+
+
+def _is_asked(player: Player) -> bool:
+    """Return whether a player is asked in each game."""
+    return isinstance(player, AskedPlayer) and player.policy is None
 
 
 def _play(
@@ -176,10 +181,21 @@ def play_on_host(
         is_first = np.asarray(pgx_games.is_turn(states, first_id))
         key, move_key = jax.random.split(key)
         actions = np.zeros(num_games, np.int32)
-        for player, is_turn in ((first, is_first), (second, ~is_first)):
-            if (is_turn & ~is_over).any():
-                moves = player.moves(lines, states, move_key)
-                actions = np.where(is_turn, moves, actions)
+        turns = zip((first, second), SEATS, (is_first, ~is_first), strict=True)
+        for player, seat, is_turn in turns:
+            is_due = is_turn & ~is_over
+            if not is_due.any():
+                continue
+            # A compiled program gets all games, since it is compiled for their number.
+            rows = np.flatnonzero(is_due | (not _is_asked(player)))
+            moves = np.zeros(num_games, np.int32)
+            moves[rows] = player.moves(
+                [lines[row] for row in rows],
+                jax.tree.map(lambda leaf, rows=rows: leaf[rows], states),
+                move_key,
+                seat,
+            )
+            actions = np.where(is_turn, moves, actions)
         states = pgx_games.play_moves(env, states, actions)
         total += np.asarray(pgx_games.reward_to(states, first_id))
         for place in np.flatnonzero(~is_over).tolist():

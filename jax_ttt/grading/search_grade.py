@@ -12,9 +12,9 @@ from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import GAMES, EnvId, Seat
 from jax_ttt.config.grade import Evidence, Lines, Rates, SeatGrade
 from jax_ttt.games import position_keys
-from jax_ttt.players import asked_players
 from jax_ttt.players.corrections import Corrections
 from jax_ttt.players.player import Player
+from jax_ttt.players.user_players import AskedPlayer
 from jax_ttt.runtime import devices
 from jax_ttt.solver import losing_lines, merged_positions, reached_positions
 from jax_ttt.solver.batches import IllegalMoveError, SearchedPlayer
@@ -34,6 +34,8 @@ _PARENT_BYTES = 4
 """Disk for each position, besides its key."""
 _SPARE_BYTES = 2**29
 """Memory for the compiled programs, and for the rows that are sorted together."""
+_MOST_ASKED = 50_000
+"""Positions in a seat to which a player who is asked is followed by default."""
 _SAMPLE_SIZE = 2**14
 """Positions of each level past `max_positions` that are sampled, to learn from."""
 
@@ -54,8 +56,8 @@ def reason_not_searchable(player: Player, has_limit: bool = False) -> str:
 
     `has_limit` says whether it is asked for up to a number of positions.
     """
-    if note := asked_players.reason_not_exact(player):
-        return f"{player.name}: {note}"
+    if player.note:
+        return f"{player.name}: {player.note}"
     if player.evidence == "none":
         return f"{player.name} does not play one move in each position"
     if GAMES[player.env_id].too_large and not has_limit:
@@ -85,17 +87,21 @@ def search_by_seat(
     """Return the player's results against every opponent, by the seat that it learned.
 
     A seat with more than `max_positions` is not followed to the end; None means as many
-    as memory and disk hold. After Ctrl-C, the seats after it are missing; without
-    `keep_interrupted` it is raised. `sharding` splits the positions over devices. With
-    `rng`, the choices past `max_positions` come from random samples of the levels
-    there.
+    as memory and disk hold, or `_MOST_ASKED` of a player who is asked. After Ctrl-C,
+    the seats after it are missing; without `keep_interrupted` it is raised. `sharding`
+    splits the positions over devices. With `rng`, the choices past `max_positions` come
+    from random samples of the levels there.
 
     Raises:
+        ChangedAnswerError: a player who is asked answers differently the second time.
         Refused: `reason_not_searchable`, or the player plays an illegal move.
     """
     if reason := reason_not_searchable(player, has_limit=True):
         raise Refused(reason)
-    most = most_positions(player.env_id) if max_positions is None else max_positions
+    most = max_positions
+    if most is None:
+        is_asked = isinstance(player, AskedPlayer)
+        most = _MOST_ASKED if is_asked else most_positions(player.env_id)
     results: dict[Seat, SearchResult] = {}
     interrupted = False
     for seat in player.seats:
@@ -128,6 +134,7 @@ def search_by_seat(
         results[seat] = SearchResult(grade, choices)
         if interrupted:
             break
+    player.close()
     return results
 
 
@@ -171,6 +178,7 @@ def searched_player(
         seat=seat,
         merge_symmetric=merges_symmetric(player),
         is_symmetric=player.is_symmetric,
+        asked=player.asked_moves(seat),
         sharding=sharding,
         batch=batch,
         sees_state=player.sees_state,
@@ -189,6 +197,8 @@ def merges_symmetric(player: Player) -> bool:
     boards.
     """
     has_images = bool(GAMES[player.env_id].symmetries)
+    if isinstance(player, AskedPlayer):  # with a line of play to each board
+        return False
     return has_images and (player.corrections is None or player.is_symmetric)
 
 

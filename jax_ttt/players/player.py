@@ -17,7 +17,8 @@ from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game, choose_moves
 from jax_ttt.players import random_players
 from jax_ttt.players.corrections import Corrections
-from jax_ttt.players.program import Line
+from jax_ttt.solver.asked_moves import AskedMoves
+from jax_ttt.solver.proof import Line
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -44,6 +45,7 @@ class Player:
         near_best: The function `env_state -> moves (B, A)` that marks all moves that it
             may play if its values are rounded in another way, see
             `network_player.near_best_moves`; None if it plays one move everywhere.
+        note: Why its moves are not known, for reports; empty if they are, or by chance.
 
     Examples:
         >>> minimax = jax_ttt.player("minimax")
@@ -61,6 +63,7 @@ class Player:
     evidence: Evidence = "none"
     corrections: Corrections | None = None
     near_best: Partial | None = None
+    note: str = ""
 
     def __post_init__(self) -> None:
         if self.policy is not None:
@@ -92,29 +95,38 @@ class Player:
         """
         return True
 
+    def asked_moves(self, seat: Seat) -> AskedMoves | None:
+        """Return the answers of a player who is asked in a search; None of others."""
+        del seat
+        return None
+
     def moves(
-        self, lines: Sequence[Line], states: pgx.State, key: Key[Array, ""]
+        self,
+        lines: Sequence[Line],
+        states: pgx.State,
+        key: Key[Array, ""],
+        seat: Seat | None = None,
     ) -> Int[np.ndarray, " B"]:
         """Return the moves in many games on the host, any number where a game is over.
 
         `lines` are the moves so far of each game, and `states` the states after them,
-        `(B, ...)`. `key` is consumed.
+        `(B, ...)`. `key` is consumed. The player has this `seat` in all games; None
+        means that of who is to move if the players alternate.
 
         Raises:
             Refused: a program gives no answer, or an illegal one.
         """
-        del lines  # which only a program reads
+        del lines, seat  # which only a program reads
         return np.asarray(choose_moves(self.choose, key, states), np.int32)
 
     def move_in(self, game: Game, key: Key[Array, ""]) -> int:
         """Return the move in an unfinished game; as `moves`."""
-        return int(self.moves([game.moves], game.state, key)[0])
+        return int(self.moves([game.moves], game.state, key, game.to_move)[0])
 
     def close(self) -> None:
         """End a program's processes; it starts again if it is asked.
 
-        They end with the player too, but Python may keep a player for some time. Other
-        players have nothing to end.
+        They end with this process too. Other players have nothing to end.
         """
 
     def __repr__(self) -> str:

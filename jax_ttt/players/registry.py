@@ -43,18 +43,17 @@ from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import choose_moves
 from jax_ttt.games.tree import Tree
 from jax_ttt.players import (
-    asked_players,
     lookahead,
     mcts,
     network_player,
     random_players,
     saved_agents,
+    user_players,
 )
-from jax_ttt.players.asked_players import AskedPlayer, SampledPlayer
 from jax_ttt.players.player import Player
-from jax_ttt.players.program import ProgramCopies
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.players.shipped import ALL
+from jax_ttt.players.user_players import AskedPlayer
 from jax_ttt.runtime import standard_streams
 from jax_ttt.solver import policies
 
@@ -73,7 +72,7 @@ _NUMBERS = {
 MAX_NESTING = 20
 """Maximum number of levels of nested players; each level is compiled separately."""
 PROGRAMS = ProgramOptions()
-"""How programs are asked by default: in advance, by one process in each seat."""
+"""How programs are asked by default: by one process in each seat."""
 _MAX_BOARDS = 2**17
 """Maximum number of boards at the deepest level of a lookahead, for each move.
 
@@ -383,15 +382,15 @@ def make_player(
     if spec.kind == "agent":
         return agent_player(spec.name, saved_agents.load_agent(spec.path))
     if spec.kind == "program":
-        copies = ProgramCopies(spec.name, spec.command, env_id, programs)
-        return asked_players.make_asked_player(copies, env_id)
+        return user_players.program_player(spec.name, spec.command, env_id, programs)
     if spec.kind == "blend" and spec.inner:
         if spec.is_program and tree is None:
             # Its random moves lead to positions that the program does not reach.
             rule = f"a blend of a program needs an enumerable game, not {env_id}"
             raise Refused(f"{spec.name}: {rule}")
-        inner = make_player(spec.inner, env_id, key, replace(programs, in_advance=True))
-        if isinstance(inner, SampledPlayer):
+        inner = make_player(spec.inner, env_id, key, programs)
+        inner = user_players.with_all_moves(inner)
+        if inner.note:
             raise Refused(f"{spec.name}: {inner.name}: {inner.note}")
         return _blend(spec, inner, tree)
     if spec.kind == "lookahead" and spec.inner:

@@ -21,6 +21,7 @@ from jax_ttt.config.game_facts import SEATS, EnvId, Seat
 from jax_ttt.games import position_keys
 from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.games.position_keys import PositionKeys
+from jax_ttt.solver.asked_moves import AskedMoves
 
 ItemT = TypeVar("ItemT")
 
@@ -45,6 +46,12 @@ class SearchedPlayer:
     batch: int  # positions in a call of a program; a multiple of 16, see `calls`
     may_play: MarkFn | None = None  # the moves that count as played, not one alone
     sees_state: bool = True  # more than the observation and the legal moves
+    asked: AskedMoves | None = None  # whose moves these are, in place of `choose`
+
+    @property
+    def number(self) -> np.int32:
+        """Its number, 0 or 1, where player 0 begins; programs take it as data."""
+        return np.int32(SEATS.index(self.seat))
 
     def moves_at(self, level: int) -> bool:
         """Return whether the player is to move at a level, where players alternate."""

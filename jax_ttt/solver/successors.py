@@ -19,13 +19,14 @@ import numpy as np
 import pgx
 from jaxtyping import Array, Bool, Int, Shaped
 
-from jax_ttt.config.game_facts import GAMES, EnvId, Seat
+from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.games import pgx_games, position_keys, state_keys
 from jax_ttt.games.pgx_games import ChooseFn
 from jax_ttt.games.position_keys import PositionKeys
-from jax_ttt.games.state_keys import AfterMoves
+from jax_ttt.games.state_keys import OPEN, AfterMoves
 from jax_ttt.games.stone_boards import LeafT
 from jax_ttt.solver import batches
+from jax_ttt.solver.asked_moves import AskedMoves
 from jax_ttt.solver.batches import IllegalMoveError, MarkFn, Moves, SearchedPlayer
 
 Batches = Iterator[tuple[slice, Moves]]
@@ -44,25 +45,57 @@ def expand_level(
     the same rounding, so they are the same moves.
 
     Raises:
+        ChangedAnswerError: the player is asked, and an answer differs the second time.
         IllegalMoveError: the player's move is not legal, or depends on who is player 0.
-        Refused: a position breaks a rule of users' games.
+        Refused: a position breaks a rule of users' games; or an answer of a player who
+            is asked is missing or illegal.
     """
+    asked = player.asked
     choices = functools.partial(
         turns_of,
         player.env_id,
-        player.seat,
-        choose=player.choose if player.may_play is None else None,
+        player.number,
+        choose=player.choose if player.may_play is None and asked is None else None,
         may_play=player.may_play,
         sees_images=player.merge_symmetric and not player.is_symmetric,
         sees_state=player.sees_state,
+        with_states=asked is not None,
     )
 
     def marks() -> _Marks:
         for places, turns in batches.in_batches(player, choices, keys, level_size):
             _check_turns(turns)
-            yield places, turns.moves, bool(turns.breaks_symmetry.any())
+            moves = turns.moves
+            if asked is not None:
+                moves = _with_answers(asked, keys[places], turns)
+            yield places, moves, bool(turns.breaks_symmetry.any())
 
-    return _play_marked(player, keys, marks())
+    played = _play_marked(player, keys, marks())
+    return played if asked is None else _with_lines(asked, keys, played)
+
+
+def _with_answers(
+    asked: AskedMoves, keys: PositionKeys, turns: "Turns[np.ndarray]"
+) -> Bool[np.ndarray, "B A"]:
+    """Return the moves of `turns`, of the player's own ones those that it answers."""
+    own = np.flatnonzero(turns.is_own)
+    states = jax.tree.map(lambda leaf: leaf[own], turns.states)
+    moves = turns.moves.copy()
+    moves[own] = False
+    moves[own, asked.choose(keys[own], states)] = True
+    return moves
+
+
+def _with_lines(asked: AskedMoves, keys: PositionKeys, played: Batches) -> Batches:
+    """Yield the moves, and let the player know the lines that they lead to."""
+    for places, moves in played:
+        before = keys[places].tolist()
+        is_open = moves.result == OPEN
+        columns = (moves.row, moves.action, moves.keys)
+        rows = zip(*(column[is_open].tolist() for column in columns), strict=True)
+        for row, action, after in rows:
+            asked.add_line(before[row], action, after)
+        yield places, moves
 
 
 def expand_all_moves(player: SearchedPlayer, keys: PositionKeys) -> Batches:
@@ -94,7 +127,7 @@ def has_choice(player: SearchedPlayer, keys: PositionKeys) -> Bool[np.ndarray, "
 def _turns_of_all_moves(
     player: SearchedPlayer, keys: PositionKeys
 ) -> Iterator[tuple[slice, "Turns[np.ndarray]"]]:
-    choices = functools.partial(turns_of, player.env_id, player.seat)
+    choices = functools.partial(turns_of, player.env_id, player.number)
     return batches.in_batches(player, choices, keys)
 
 
@@ -105,7 +138,7 @@ def _play_marked(player: SearchedPlayer, keys: PositionKeys, marks: _Marks) -> B
         Refused: a position breaks a rule of users' games.
     """
     program = functools.partial(
-        play, player.env_id, player.seat, player.merge_symmetric
+        play, player.env_id, player.number, player.merge_symmetric
     )
 
     def start() -> Iterator[tuple[slice, bool, tuple[np.ndarray, np.ndarray], list]]:
@@ -132,27 +165,27 @@ def _play_marked(player: SearchedPlayer, keys: PositionKeys, marks: _Marks) -> B
         )
 
 
-@functools.partial(jax.jit, static_argnames=("env_id", "seat", "merge_symmetric"))
+@functools.partial(jax.jit, static_argnames=("env_id", "merge_symmetric"))
 def play(
     env_id: EnvId,
-    seat: Seat,
+    number: Int[Array, ""] | np.int32,
     merge_symmetric: bool,
     keys: Shaped[Array, "B W"],
     action: Int[Array, " B"],
 ) -> AfterMoves:
-    """Return the positions after a move in each, and the results in this seat.
+    """Return the positions after a move in each, and the results to this player.
 
     With `merge_symmetric`, the key of a board is the least key of its images. That is
     right only if the player moves alike on all of them.
     """
     if GAMES[env_id].packing is None:
-        return state_keys.play_pairs(env_id, seat, keys, action)
+        return state_keys.play_pairs(env_id, number, keys, action)
     before = position_keys.states_of(env_id, keys)
     after, _ = pgx_games.step(pgx_games.make_env(env_id), before, action, 1.0)
     pack = position_keys.pack_least if merge_symmetric else position_keys.pack
     return AfterMoves(
         keys=pack(env_id, position_keys.stones_of(after)),
-        result=state_keys.result_of(after, seat),
+        result=state_keys.result_of(after, number),
     )
 
 
@@ -166,19 +199,22 @@ class Turns(Generic[LeafT]):
     action: LeafT  # (B,) int32: what it chooses
     is_wrong: LeafT  # (B,) bool: its choice is not legal, or depends on a number
     breaks_symmetry: LeafT  # (B,) bool: on an image, it moves elsewhere
+    states: pgx.State | None = None  # (B, ...), for a player who is asked on the host
 
 
 @functools.partial(
-    jax.jit, static_argnames=("env_id", "seat", "sees_images", "sees_state")
+    jax.jit,
+    static_argnames=("env_id", "sees_images", "sees_state", "with_states"),
 )
 def turns_of(
     env_id: EnvId,
-    seat: Seat,
+    number: Int[Array, ""] | np.int32,
     keys: Shaped[Array, "B W"],
     choose: ChooseFn | None = None,
     may_play: MarkFn | None = None,
     sees_images: bool = False,
     sees_state: bool = True,
+    with_states: bool = False,
 ) -> Turns[jax.Array]:
     """Return the player's moves where it is to move, and all moves elsewhere.
 
@@ -191,7 +227,7 @@ def turns_of(
     other_states = state_keys.states(env_id, keys, began=1) if is_pair else None
     states = position_keys.states_of(env_id, keys)
     legal = states.legal_action_mask
-    is_own = pgx_games.is_turn(states, jnp.int32(seat == "second"))
+    is_own = pgx_games.is_turn(states, jnp.asarray(number))
     nowhere = jnp.zeros(len(keys), bool)
     moves, action = legal, jnp.zeros(len(keys), jnp.int32)
     is_wrong, breaks_symmetry = nowhere, nowhere
@@ -222,14 +258,14 @@ def turns_of(
             is_wrong |= is_own & (action != chosen(other_states))
         if sees_images:
             stones = position_keys.unpack(env_id, keys)
-            after = play(env_id, seat, True, keys, action)
+            after = play(env_id, number, True, keys, action)
             views = [*zip(*pgx_games.views_of(GAMES[env_id].symmetries), strict=True)]
             for cells, actions in views[1:]:
                 image = position_keys.stones_in_view(stones, cells)
                 there = chosen(position_keys.to_states(env_id, image))
                 # The move on the image, as a move on the board itself.
                 image_action = jnp.asarray(actions)[there]
-                other = play(env_id, seat, True, keys, image_action)
+                other = play(env_id, number, True, keys, image_action)
                 differs = (other.keys != after.keys).any(axis=1)
                 breaks_symmetry |= is_own & (differs | (other.result != after.result))
     return Turns(
@@ -238,6 +274,7 @@ def turns_of(
         action=action,
         is_wrong=is_wrong,
         breaks_symmetry=breaks_symmetry,
+        states=states if with_states else None,
     )
 
 

@@ -14,9 +14,8 @@ from jax_ttt.config.grade import Grade
 from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.grading import grader
 from jax_ttt.grading.sampled_match import play_on_host
-from jax_ttt.players import asked_players, random_players, registry
+from jax_ttt.players import random_players, registry
 from jax_ttt.players.player import Player
-from jax_ttt.players.program import ProgramCopies
 
 ENV = "tic_tac_toe"
 GAMES = 256
@@ -32,10 +31,8 @@ def asked(tmp_path):
     def new(answer=player_programs.FIRST_FREE, env_id=ENV, **options):
         written = PlayerProgram(tmp_path, answer, file=f"{len(programs)}.py")
         spec = registry.read_player_name(written.name)
-        options = ProgramOptions(in_advance=False, **options)
-        player: Any = asked_players.make_asked_player(
-            ProgramCopies(spec.name, spec.command, env_id, options), env_id
-        )
+        key, options = jax.random.key(0), ProgramOptions(**options)
+        player: Any = registry.make_player(spec, env_id, key, options)
         programs.append(written)
         players.append(player)
         return player, written

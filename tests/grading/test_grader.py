@@ -13,9 +13,8 @@ from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.grading import grader
-from jax_ttt.players import asked_players, random_players, registry
+from jax_ttt.players import random_players, registry
 from jax_ttt.players.player import Player
-from jax_ttt.players.program import ProgramCopies
 
 UNKNOWN = Player(env_id="tic_tac_toe", name="x", choose=random_players.random_player)
 
@@ -60,11 +59,8 @@ def test_a_match_agrees_with_exact_results_in_each_seat(kind, row_by_row, tmp_pa
     if kind == "program":
         written = PlayerProgram(tmp_path, player_programs.FIRST_FREE)
         spec = registry.read_player_name(written.name)
-        options = ProgramOptions(in_advance=False, copies=2)
-        player = asked_players.make_asked_player(
-            ProgramCopies(spec.name, spec.command, "tic_tac_toe", options),
-            "tic_tac_toe",
-        )
+        options = ProgramOptions(copies=2)
+        player = registry.make_player(spec, "tic_tac_toe", jax.random.key(0), options)
     grade = Grade(env_id="tic_tac_toe")
     sampled = grader.with_match(grade, player, jax.random.key(1), 256).sampled
     player.close()

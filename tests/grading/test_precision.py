@@ -72,10 +72,12 @@ def test_a_search_of_the_positions_that_an_agent_reaches():
     config = Config.of(env_id=env_id, hidden_size=8)
     network = network_from(config.architecture)
     player = GreedyPlayer(network, tiny.untrained(config).params)
-    turns = functools.partial(successors.turns_of, env_id, "first", sees_images=True)
+    turns = functools.partial(
+        successors.turns_of, env_id, np.int32(0), sees_images=True
+    )
     found = precisions(lambda words: turns(words, choose=player), words)
     assert found
     assert all(precision == HIGHEST for precision in found)
-    play = functools.partial(successors.play, env_id, "first", True)
+    play = functools.partial(successors.play, env_id, np.int32(0), True)
     actions = np.zeros(len(words), np.int32)
     assert all(precision == HIGHEST for precision in precisions(play, words, actions))

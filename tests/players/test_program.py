@@ -1,10 +1,12 @@
 """A program as a process: what it is told, what is refused, and that it ends."""
 
-import gc
 import subprocess
 import sys
 import time
 
+import as_users
+import jax
+import numpy as np
 import player_programs
 import pytest
 from hypothesis import given, settings
@@ -12,9 +14,10 @@ from hypothesis import strategies as st
 from player_programs import PlayerProgram
 
 from jax_ttt.config.errors import Refused
-from jax_ttt.config.game_facts import Seat
-from jax_ttt.players import program
-from jax_ttt.players.program import ProgramCopy
+from jax_ttt.config.player_kinds import ProgramOptions
+from jax_ttt.games import pgx_games
+from jax_ttt.players import user_players
+from jax_ttt.players.user_players import Program
 
 LINE = (4, 0)
 WHERE = "after the moves 4 0"
@@ -43,25 +46,35 @@ def write(tmp_path):
 
 @pytest.fixture
 def start():
-    """Return a function that starts a program, which is ended after the test."""
-    started = []
+    """Return a function that makes a program, which is ended after the test."""
+    made = []
 
-    def new(written, seat: Seat = "first", seconds=SOON):
+    def new(written, seconds=SOON, copies=1):
         command = getattr(written, "command", written)
-        started.append(ProgramCopy("NAME", command, "tic_tac_toe", seat, seconds))
-        return started[-1]
+        options = ProgramOptions(copies=copies, answer_seconds=seconds)
+        made.append(Program("NAME", command, "tic_tac_toe", options))
+        return made[-1]
 
     yield new
-    for each in started:
+    for each in made:
         each.end()
+
+
+def ask(asked, lines, seat="first"):
+    """Return the answers after these lines, where all numbers to 1,999 are legal."""
+    states = pgx_games.init(
+        pgx_games.make_env("tic_tac_toe"), jax.random.key(0), len(lines)
+    )
+    states = states.replace(legal_action_mask=np.ones((len(lines), 2000), bool))
+    return [*asked.answers(seat, lines, states)]
 
 
 def test_the_lines_of_a_program(write, start):
     written = write()
-    process = start(written, "second")
-    assert [*program.answers_in_turn([process], [(4,), (0, 1, 2), ()])] == [0, 3, 0]
-    assert [*program.answers_in_turn([process], [(0,)])] == [1], "it goes on"
-    process.end()
+    asked = start(written)
+    assert ask(asked, [(4,), (0, 1, 2), ()], "second") == [0, 3, 0]
+    assert ask(asked, [(0,)], "second") == [1], "it goes on"
+    asked.end()
     assert written.told() == [["tic_tac_toe second", "4", "0 1 2", "", "0", "quit"]]
 
 
@@ -73,8 +86,8 @@ def test_copies_are_asked_at_the_same_time(write, start, tmp_path):
         time.sleep(0.01)
     say(moves[0])
     """)
-    copies = [start(written) for _ in range(3)]
-    assert [*program.answers_in_turn(copies, [(n,) for n in range(8)])] == [*range(8)]
+    asked = start(written, copies=3)
+    assert ask(asked, [(n,) for n in range(8)]) == [*range(8)]
     assert all(written.asked("first"))
     lines = [line for asked in written.asked("first") for line in asked]
     assert sorted(lines) == [*map(str, range(8))], "each is asked once"
@@ -82,7 +95,7 @@ def test_copies_are_asked_at_the_same_time(write, start, tmp_path):
 
 @pytest.fixture(scope="module")
 def copies(tmp_path_factory):
-    """Return four copies of a program that answers with the sum of the moves.
+    """Return a program that answers with the sum of the moves, in four processes.
 
     Two answer late, and two in parts.
     """
@@ -96,27 +109,28 @@ def copies(tmp_path_factory):
     sys.stdout.flush()
     """,
     )
-    started = [
-        ProgramCopy("NAME", written.command, "tic_tac_toe", "first", SOON)
-        for _ in range(4)
-    ]
-    yield started
-    for each in started:
-        each.end()
+    asked = Program("NAME", written.command, "tic_tac_toe", ProgramOptions(copies=4))
+    yield asked
+    asked.end()
 
 
 @settings(max_examples=8)
 @given(st.data())
 def test_answers_have_the_order_of_the_lines(copies, data):
-    lines = data.draw(st.lists(st.lists(st.integers(0, 99)).map(tuple), max_size=30))
-    number = data.draw(st.integers(1, 4))
-    assert [*program.answers_in_turn(copies[:number], lines)] == [*map(sum, lines)]
+    lines = data.draw(
+        st.lists(
+            st.lists(st.integers(0, 99), max_size=20).map(tuple),
+            min_size=1,
+            max_size=30,
+        )
+    )
+    assert ask(copies, lines) == [*map(sum, lines)]
 
 
-def refusal(process, lines, others=()):
-    """Return why the answers of a program are refused, beside other copies."""
+def refusal(asked, lines):
+    """Return why the answers of a program are refused."""
     with pytest.raises(Refused) as error:
-        list(program.answers_in_turn([process, *others], lines))
+        ask(asked, lines)
     message = str(error.value)
     assert message.startswith("NAME: ")
     assert "\n" not in message
@@ -142,9 +156,9 @@ def test_an_answer_is_one_number(said, shown, write, start):
     sys.stdout.buffer.write({said!r} if moves else b" \\t007\\r\\n")
     sys.stdout.flush()
     """)
-    process = start(written)
-    assert [*program.answers_in_turn([process], [()])] == [7]
-    assert refusal(process, [LINE]) == f"answered {shown}, not one move, {WHERE}"
+    asked = start(written)
+    assert ask(asked, [()]) == [7]
+    assert refusal(asked, [LINE]) == f"answered {shown}, not one move, {WHERE}"
 
 
 @pytest.mark.parametrize(
@@ -152,12 +166,10 @@ def test_an_answer_is_one_number(said, shown, write, start):
     [("get()", ""), ('print(42, end="", flush=True)', "; it said only '42'")],
 )
 def test_an_answer_is_late(statement, end, write, start):
-    """It is seen while another copy answers."""
-    quick = start(write())
-    process = start(write(f"say(0) if not moves else {statement}", file="late.py"))
-    assert [*program.answers_in_turn([process], [()])] == [0]
-    process.answer_seconds = 0.2
-    message = refusal(process, [LINE] * 10**6, others=[quick])
+    asked = start(write(f"say(0) if not moves else {statement}"), seconds=5.0)
+    assert ask(asked, [()]) == [0]
+    asked.options = ProgramOptions(answer_seconds=0.2)
+    message = refusal(asked, [LINE])
     assert message == f"no answer within 0.2 s {WHERE}{end}"
 
 
@@ -182,33 +194,41 @@ def test_a_program_that_ends_early(statement, how, write, start):
     if moves:
         {statement}
     """)
-    process = start(written)
-    assert [*program.answers_in_turn([process], [(), LINE])] == [0, 0]
-    assert refusal(process, [(8,)]) == f"{how} after the moves 8"
-
-
-def wait_for_output(process):
-    while True:  # `no_hang` ends it
-        process.check_silence()
+    asked = start(written)
+    assert ask(asked, [(), LINE]) == [0, 0]
+    assert refusal(asked, [(8,)]) == f"{how} after the moves 8"
 
 
 def test_a_program_that_writes_before_it_is_asked(write, start, tmp_path):
-    is_read = tmp_path / "read"
+    is_written = tmp_path / "written"
     written = write(f"""
     say(0)
-    while moves and not os.path.exists({str(is_read)!r}):
-        time.sleep(0.01)
-    moves and say("more")
+    if moves:
+        say("more")
+        open({str(is_written)!r}, "w").close()
+        get()
     """)
-    process = start(written)
-    assert [*program.answers_in_turn([process], [LINE])] == [0]
-    is_read.touch()
-    with pytest.raises(Refused) as error:
-        wait_for_output(process)
-    assert (
-        str(error.value)
-        == f"NAME: wrote 'more' before it was asked for a move, {WHERE}"
+    asked = start(written)
+    assert ask(asked, [()]) == [0]
+    message = refusal(asked, [LINE, (8,)])
+    # Both lines may come at once, or the second one before or after the next question.
+    assert message in (
+        rf"answered '0\nmore', not one move, {WHERE}",
+        "answered 'more', not one move, after the moves 8",
+        "wrote 'more' before it was asked for a move, after the moves 8",
     )
+
+
+def wait_for_output(asked):
+    while True:  # `no_hang` ends it
+        asked.check_silence()
+
+
+def test_a_program_that_writes_after_its_last_answer(write, start):
+    asked = start(write("say(0); moves and (time.sleep(0.01), say('more'))"))
+    assert ask(asked, [(), LINE]) == [0, 0]
+    with pytest.raises(Refused, match="NAME: wrote 'more' after its last answer"):
+        wait_for_output(asked)
 
 
 def test_what_a_program_can_not_be_started_from(tmp_path, start):
@@ -216,49 +236,45 @@ def test_what_a_program_can_not_be_started_from(tmp_path, start):
     path.write_text("no shebang")
     path.chmod(0o755)
     with pytest.raises(Refused, match=r"^NAME: can't be started: Exec format "):
-        start([str(path)])
+        ask(start([str(path)]), [()])
     with pytest.raises(Refused, match=r"^NAME: can't be started: No such file"):
-        start([str(tmp_path / "none")])
+        ask(start([str(tmp_path / "none")]), [()])
 
 
 @pytest.mark.slow
-def test_a_program_that_does_not_listen_is_ended_with_its_children(write, start):
-    """It has a second to end by itself."""
+@pytest.mark.parametrize("copies", [1, 3])
+def test_a_program_that_does_not_listen_is_ended_with_its_children(
+    copies, write, start
+):
+    """All processes have the same second to end by themselves."""
     written = write(code=player_programs.DEAF, keeps_output=True)
-    process = start(written)
-    process.ask(())
-    written.wait_until_asked()
+    asked = start(written, seconds=2.0, copies=copies)
     begin = time.monotonic()
-    process.end()
-    assert time.monotonic() - begin > 0.9
+    with pytest.raises(Refused):
+        ask(asked, [()])
+    assert 0.9 < time.monotonic() - begin < 30
     assert written.left_running() == []
 
 
-@pytest.mark.slow
-def test_a_program_ends_with_its_object(write):
-    written = write("time.sleep(600)")
-    process = ProgramCopy("NAME", written.command, "tic_tac_toe", "first", SOON)
-    process.ask(())
-    written.wait_until_asked()
-    del process
-    gc.collect()
-    assert written.left_running() == []
+IN_PYTHON = """
+import sys
+import jax_ttt
+
+player = jax_ttt.new_game(sys.argv[1], seat="second")
+sys.exit(7)
+"""
 
 
 @pytest.mark.slow
 def test_a_program_ends_with_the_interpreter(write):
-    written = write("time.sleep(600)")
-    code = (
-        "import sys; from jax_ttt.players.program import ProgramCopy;"
-        f"kept = ProgramCopy('NAME', {written.command!r}, 'tic_tac_toe', 'first', 9.0);"
-        "kept.ask(()); sys.stdin.read(); sys.exit(7)"
-    )
-    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as ours:
-        written.wait_until_asked()
-    assert ours.returncode == 7
+    written = write("say(0)")
+    command = [sys.executable, "-c", IN_PYTHON, written.name]
+    done = subprocess.run(command, env=as_users.environment(), check=False)
+    assert done.returncode == 7
     assert written.left_running() == []
+    assert written.told() == [["tic_tac_toe first", "", "quit"]]
 
 
 def test_a_position_in_words():
-    assert program.position_phrase(()) == "before the first move"
-    assert program.position_phrase((4, 0, 8)) == "after the moves 4 0 8"
+    assert user_players.position_phrase(()) == "before the first move"
+    assert user_players.position_phrase((4, 0, 8)) == "after the moves 4 0 8"

@@ -8,6 +8,7 @@ import functools
 import inspect
 import random
 import time
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -17,19 +18,18 @@ from marks import mark_slow
 
 import jax_ttt
 from jax_ttt.config.errors import Refused
-from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.games import pgx_games
 from jax_ttt.games.played_game import choose_moves, replay
 from jax_ttt.players import user_players
-from jax_ttt.players.asked_players import AskedPlayer, HostPlayer
+from jax_ttt.players.user_players import AskedPlayer
 
 KEY = jax.random.key(7)
 GAMES = ["tic_tac_toe", "connect_4x4", "hex"]
 
 
-def make(function, env_id="tic_tac_toe", **options):
-    return user_players.from_function(
-        "mine", function, env_id, ProgramOptions(**options)
+def make(function, env_id="tic_tac_toe"):
+    return user_players.with_all_moves(
+        user_players.from_function("mine", function, env_id)
     )
 
 
@@ -251,11 +251,11 @@ def by_numpy(env_state):
 
 
 def by_python(env_state):
-    """Play the first free cell, by `if` of a value."""
-    for action in range(env_state.legal_action_mask.shape[1]):
-        if env_state.legal_action_mask[0, action]:
-            return [action]
-    return None
+    """Play the first free cell, by `if` of values."""
+    return [
+        next(action for action, is_legal in enumerate(mask) if is_legal)
+        for mask in env_state.legal_action_mask
+    ]
 
 
 def callback(choose):
@@ -304,7 +304,8 @@ def test_a_function_that_jax_cannot_show_is_asked_for_all_its_moves(function, en
     player = make(function, env_id)
     assert isinstance(player, AskedPlayer)
     assert player.evidence == "asked"
-    assert 0.1 < player.asked_twice <= 1
+    grade: Any = jax_ttt.grade(player)
+    assert 0.1 < grade.asked_twice <= 1
     shown = make(first_free, env_id)
     if player.policy is not None:
         np.testing.assert_array_equal(player.policy, shown.policy)
@@ -324,18 +325,30 @@ def by_chance(env_state):
 
 def by_count(env_state, count=[0]):  # noqa: B006 - it is the fault
     count[0] += 1
-    (free,) = np.flatnonzero(np.asarray(env_state.legal_action_mask)[0])[None]
-    return free[[count[0] % len(free)]]
+    free = [np.flatnonzero(mask) for mask in np.asarray(env_state.legal_action_mask)]
+    return [moves[count[0] % len(moves)] for moves in free]
 
 
-@pytest.mark.parametrize("function", [by_chance, by_count, callback(random_cell)])
+def by_neighbour(env_state):
+    """Play the last free cell where it is free in the game before, too."""
+    mask = np.asarray(env_state.legal_action_mask)
+    last = mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=-1)
+    is_free_before = np.roll(mask, 1, axis=0)[np.arange(len(mask)), last]
+    return np.where(is_free_before, last, mask.argmax(axis=-1))
+
+
+@pytest.mark.parametrize(
+    "function", [by_chance, by_count, by_neighbour, callback(random_cell)]
+)
 @pytest.mark.parametrize("env_id", mark_slow(GAMES, "connect_4x4", "hex"))
 def test_a_function_that_changes_its_mind_is_sampled(function, env_id):
     player = make(function, env_id)
-    assert isinstance(player, HostPlayer)
-    assert (player.policy, player.evidence) == (None, "none")
-    expected = "have no short keys" if env_id == "hex" else "one move in each position"
-    assert expected in player.note
+    assert isinstance(player, AskedPlayer)
+    assert player.policy is None
+    limit = None if env_id == "tic_tac_toe" else 1000
+    grade: Any = jax_ttt.grade(player, num_games=4, max_positions=limit)
+    assert (grade.evidence, grade.unbeatable) == ("none", None)
+    assert "one move in each position" in grade.note
     match = jax_ttt.match(player, "random", num_games=4)
     assert (match.is_exact, match.first.num_games) == (False, 4)
 
@@ -345,8 +358,7 @@ def test_an_asked_function_is_not_asked_again():
     asked = []
 
     def function(env_state):
-        board = np.asarray(env_state.observation)[0]
-        asked.append(board.tobytes())
+        asked.extend(board.tobytes() for board in np.asarray(env_state.observation))
         return np.asarray(env_state.legal_action_mask).argmax(axis=-1)
 
     player = make(function)
@@ -398,8 +410,8 @@ def test_a_function_can_not_write_the_boards_it_gets():
             r"answered 0 after the moves [\d ]+; legal",
         ),
         (
-            lambda state: [1 / (np.asarray(state.terminated).size - 1)],
-            "mine before the first move: .* ZeroDivisionError",
+            lambda state: [1 / len(np.asarray(state.terminated)[1:])],
+            "mine: a player gets a batch of games, .* ZeroDivisionError",
         ),
         (lambda state: "no" if bool(state.terminated[0]) else "yes", "got .* of shape"),
     ],

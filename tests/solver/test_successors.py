@@ -96,7 +96,7 @@ def play_above_the_lowest_stone(key, env_state):
 def breaks_symmetry(player, boards):
     """Return on which boards, where the first player is to move, it is not alike."""
     turns = successors.turns_of(
-        ENV, "first", np.concatenate(boards), choose=player, sees_images=True
+        ENV, np.int32(0), np.concatenate(boards), choose=player, sees_images=True
     )
     return turns.breaks_symmetry.tolist()
 
