@@ -18,7 +18,7 @@ from jaxtyping import Array, Int
 import jax_ttt
 from jax_ttt.dqn import equations
 from jax_ttt.games import pgx_games
-from jax_ttt.players import lookahead
+from jax_ttt.players import search_players
 from jax_ttt.players.user_players import PlayerFn
 
 ENV_ID = "connect_four"
@@ -33,7 +33,7 @@ def without_values(depth: int) -> PlayerFn:
         return jnp.zeros(env_state.legal_action_mask.shape)
 
     def player(env_state: pgx.State) -> Int[Array, " B"]:
-        values = lookahead.negamax(env, zeros, env_state, depth)
+        values = search_players.negamax(env, zeros, env_state, depth)
         return equations.greedy(values, env_state.legal_action_mask)
 
     return player

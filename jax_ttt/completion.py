@@ -8,14 +8,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from jax_ttt import flags
-from jax_ttt.config import ranges
+from jax_ttt.config import player_kinds, ranges
 from jax_ttt.config.errors import flag_name
 from jax_ttt.config.player_kinds import BUILT_IN
 from jax_ttt.config.settings import SELF
-from jax_ttt.players import shipped
 
 _SCRIPT = Path(__file__).with_suffix(".sh")
-_SHIPPED = tuple(f"shipped:{name}" for name in shipped.ALL)
+_SHIPPED = tuple(f"shipped:{name}" for name in player_kinds.ALL)
 _NAMES = (*BUILT_IN, *_SHIPPED)
 _PLAYERS = {"evaluate": _NAMES, "correct": _SHIPPED, "play": _NAMES, "arena": _NAMES}
 """The names of players that a command takes, besides those of files and folders."""

@@ -26,7 +26,7 @@ from jax_ttt.config.game_facts import (
     seat_name,
 )
 from jax_ttt.games.played_game import Result
-from jax_ttt.players.analysis import agent_values, best_play_values
+from jax_ttt.grading.move_values import agent_values, best_play_values
 from jax_ttt.players.player import Player
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import standard_streams

@@ -13,13 +13,12 @@ import tyro
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
+from jax_ttt.config import player_kinds
 from jax_ttt.config.game_facts import DEFAULT_GAME, SIDES, EnvId
-from jax_ttt.config.player_kinds import PLAYERS_HELP, ProgramOptions
+from jax_ttt.config.player_kinds import PLAYERS_HELP, PlayLevel, ProgramOptions
 from jax_ttt.config.ranges import Seed
 from jax_ttt.config.shared_flags import MachineFlags, UserGameFlags
 from jax_ttt.files import run_folder
-from jax_ttt.players import difficulty
-from jax_ttt.players.difficulty import PlayLevel
 from jax_ttt.runtime import interrupts, standard_streams
 from jax_ttt.text.commands import SideName
 
@@ -61,7 +60,7 @@ def main(args: Args) -> int:
     is_default = args.env_id in (None, DEFAULT_GAME) and args.user_game.rules is None
     default_opponent = DEFAULT_OPPONENT if is_default else ""
     name = run_folder.player_or_newest_run(args.player, otherwise=default_opponent)
-    opponent_name = difficulty.level_player_name(args.level, name)
+    opponent_name = player_kinds.level_player_name(args.level, name)
     cli.set_up_device(args.machine)
 
     import jax
@@ -84,8 +83,8 @@ def main(args: Args) -> int:
             if opponent_name != name:
                 opponent = opponent_in_a_game(opponent_name, env_id, seed, programs)
         if args.level != "full":
-            level = difficulty.LEVELS[args.level]
-            print(f"{level.name}: {difficulty.level_text(args.level)} ({name})")
+            level = player_kinds.LEVELS[args.level]
+            print(f"{level.name}: {player_kinds.level_text(args.level)} ({name})")
             opponent = dataclasses.replace(opponent, name=args.level)
         if learned := grade_text.learned_seat(opponent.seats):
             print(f"({opponent.name} {learned})")

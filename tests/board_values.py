@@ -3,7 +3,7 @@
 import re
 
 from jax_ttt.games.played_game import replay
-from jax_ttt.players import network_player, saved_agents
+from jax_ttt.players import saved_agents
 
 
 def table_values(page):
@@ -22,5 +22,5 @@ def values_of(file):
     """Return an agent's values of the first move by Python, rounded as on the board."""
     agent = saved_agents.load_agent(file)
     start = replay("tic_tac_toe", [()])
-    values = network_player.board_values(agent.network, agent.params, start.observation)
+    values = saved_agents.board_values(agent.network, agent.params, start.observation)
     return [round(float(value), 2) for value in values[0]]

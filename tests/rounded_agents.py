@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from jax_ttt.networks import q_network
-from jax_ttt.players import network_player, saved_agents
+from jax_ttt.players import saved_agents
 from jax_ttt.runtime import pytrees
 
 NUM_NUMBERS = 16
@@ -78,7 +78,7 @@ def rounding_decides(agent, planes, action, seed):
         "layers.layers.4.bias": biases[2],
     }
     config = agent.config.replace(hidden_size=size)
-    shapes = q_network.param_shapes(network_player.network_from(config.architecture))
+    shapes = q_network.param_shapes(saved_agents.network_from(config.architecture))
     params = pytrees.with_leaves(shapes, jax.device_put(arrays))
     description = dataclasses.replace(agent.description, config=config)
     return saved_agents.Agent(description, params)

@@ -25,8 +25,10 @@ import tiny
 
 import jax_ttt
 from docs.examples.exam import FILE as EXAM
+from jax_ttt.config import player_kinds
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.grade import Grade
+from jax_ttt.config.player_kinds import ALL, SNAPSHOTS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import greedy_player
 from jax_ttt.files.metrics_rows import source_of_rates
@@ -35,16 +37,8 @@ from jax_ttt.games.played_game import Game, replay
 from jax_ttt.grading import grader
 from jax_ttt.networks import integer_network
 from jax_ttt.pictures import curves
-from jax_ttt.players import (
-    analysis,
-    difficulty,
-    lookahead,
-    network_player,
-    registry,
-    saved_agents,
-)
-from jax_ttt.players.corrections import Corrections
-from jax_ttt.players.shipped import ALL, SNAPSHOTS
+from jax_ttt.players import registry, saved_agents, search_players
+from jax_ttt.solver.corrections import Corrections
 from jax_ttt.text import dialogue_advice
 from jax_ttt.web import agent_files
 from tools import tree_data
@@ -166,7 +160,7 @@ def quick_cases() -> dict:
         "exact": tic_tac_toe_values(),
         "reviews": [review_case(game) for game in random_games("tic_tac_toe")],
         "histories": [history_case(grades) for grades in HISTORIES],
-        "levels": [[key, *level] for key, level in difficulty.LEVELS.items()],
+        "levels": [[key, *level] for key, level in player_kinds.LEVELS.items()],
         "impossible": IMPOSSIBLE,
         "digests": [digest_of(size) for size in range(200)],
         "refused": refused_files(float_network()),
@@ -288,7 +282,7 @@ def is_complete(line: list[int], cells) -> bool:
 
 def review_case(game: Game) -> dict:
     """Return the moves of a game of tic-tac-toe beside best play."""
-    reviewed = analysis.review_moves(game)
+    reviewed = move_values.review_moves(game)
     assert reviewed is not None
     return {
         "moves": game.moves,
@@ -444,7 +438,7 @@ def agent_case(name: str, path: Path) -> dict:
 
 
 def board_values(agent: saved_agents.Agent, params, state):
-    return network_player.board_values(agent.network, params, state.observation)
+    return saved_agents.board_values(agent.network, params, state.observation)
 
 
 def search_values(agent: saved_agents.Agent, state, depth: int):
@@ -456,7 +450,7 @@ def search_values(agent: saved_agents.Agent, state, depth: int):
         def q_fn(state):
             return board_values(agent, params, state)
 
-        return lookahead.negamax(env, q_fn, state, depth, gamma)
+        return search_players.negamax(env, q_fn, state, depth, gamma)
 
     return search(agent.params, state)
 

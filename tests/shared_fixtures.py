@@ -27,8 +27,8 @@ from jax_ttt.config.settings import Config
 from jax_ttt.config.shared_flags import DistributedFlags
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
-from jax_ttt.players import random_players, saved_agents
-from jax_ttt.players.player import Player
+from jax_ttt.players import saved_agents
+from jax_ttt.players.player import Player, policy_player
 from jax_ttt.runtime import devices, mesh
 from jax_ttt.solver import policies
 from jax_ttt.text import board_text
@@ -244,7 +244,7 @@ def row_by_row(host_tree):
     """Return the player of the first free cell, which is easy to beat."""
     legal = host_tree.legal_action_mask
     probs = (legal & (legal.cumsum(axis=1) == 1)).astype(float)
-    player = random_players.policy_player(trees.position_index("tic_tac_toe"), probs)
+    player = policy_player(trees.position_index("tic_tac_toe"), probs)
     return Player(
         env_id="tic_tac_toe",
         name="row by row",

@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jax_ttt import evaluate
-from jax_ttt.players.shipped import SHIPPED
+from jax_ttt.config.player_kinds import SHIPPED
 
 CHECKER = Path(__file__).parents[1] / "docs" / "check_certificate.py"
 STONES = {"first": "X", "second": "O"}

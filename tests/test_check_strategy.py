@@ -20,14 +20,14 @@ from forged import Forgery
 import jax_ttt
 from jax_ttt.config.errors import AgentError
 from jax_ttt.config.game_facts import GAMES
+from jax_ttt.config.player_kinds import ALL
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import greedy_player
 from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games.played_game import Game
 from jax_ttt.networks import q_network
 from jax_ttt.players import saved_agents
-from jax_ttt.players.corrections import Corrections
-from jax_ttt.players.shipped import ALL
+from jax_ttt.solver.corrections import Corrections
 
 CHECKER = Path(__file__).parents[1] / "docs" / "check_strategy.py"
 SEATS = ("first", "second")

@@ -18,8 +18,8 @@ from jax_ttt import evaluate
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.files.run_folder import AGENT_NAME
 from jax_ttt.players import saved_agents
-from jax_ttt.players.corrections import Corrections
 from jax_ttt.solver.connect_four_solver import Solver
+from jax_ttt.solver.corrections import Corrections
 from tools import make_schema
 
 correct = commands.module_of("correct")

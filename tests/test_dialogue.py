@@ -9,8 +9,8 @@ import pytest
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.dialogue import Dialogue
 from jax_ttt.games import tree as trees
-from jax_ttt.players import random_players, registry
-from jax_ttt.players.player import Player
+from jax_ttt.players import registry
+from jax_ttt.players.player import Player, policy_player
 from jax_ttt.text.commands import SideName
 from jax_ttt.text.screen import Screen
 
@@ -27,9 +27,7 @@ def following(host_tree):
             for move in game:
                 probs[position] = np.eye(9)[move]
                 position = int(host_tree.successor[position, move])
-        choose = random_players.policy_player(
-            trees.position_index("tic_tac_toe"), probs
-        )
+        choose = policy_player(trees.position_index("tic_tac_toe"), probs)
         return Player(
             env_id="tic_tac_toe",
             name="follower",

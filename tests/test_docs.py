@@ -39,7 +39,7 @@ from jax_ttt.config.shared_flags import (
     TrainingFlags,
     UserGameFlags,
 )
-from jax_ttt.players import network_player
+from jax_ttt.players import saved_agents
 from jax_ttt.runtime import compiling
 from jax_ttt.text import policy_files
 from tools import make_links
@@ -150,7 +150,7 @@ def policy_csv(tree, host_tree, q_star, empty_folder):
     empty = tiny.untrained(Config.of(network="table"))
     params = jax.tree.map(lambda _: jnp.asarray(q_star), empty.params)
     agent = dataclasses.replace(empty, params=params)
-    probs = np.asarray(network_player.greedy_policy(agent.network, params, tree))
+    probs = np.asarray(saved_agents.greedy_policy(agent.network, params, tree))
     path = empty_folder / "policy.csv"
     rows = policy_files.policy_decisions(agent, probs, host_tree)
     policy_files.write_decisions_csv(path, rows)

@@ -8,7 +8,7 @@ import pytest
 
 from jax_ttt import __version__
 from jax_ttt.__main__ import COMMANDS
-from jax_ttt.players import shipped
+from jax_ttt.config import player_kinds
 
 main_module = importlib.import_module("jax_ttt.__main__")
 
@@ -67,7 +67,7 @@ COMPLETED = {
     "arena random blend:0.7:m": ["blend:0.7:minimax"],
     "correct mini": [],  # it takes saved agents only
     "correct shipped:t": ["shipped:table"],
-    "evaluate sh": [f"shipped:{name}" for name in shipped.ALL],
+    "evaluate sh": [f"shipped:{name}" for name in player_kinds.ALL],
     "train --opponent minimax-q": ["minimax-quick"],
     "train --opponent sel": ["self"],
 }

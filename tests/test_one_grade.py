@@ -15,9 +15,9 @@ import jax_ttt
 from jax_ttt import evaluate, runs, sweep
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.grade import Grade
+from jax_ttt.config.player_kinds import CONNECT_FOUR
 from jax_ttt.files import json_records
 from jax_ttt.players import saved_agents
-from jax_ttt.players.shipped import CONNECT_FOUR
 from jax_ttt.text import grade_text
 
 train = commands.module_of("train")

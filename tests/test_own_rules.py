@@ -33,7 +33,7 @@ from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.games.line_games import LineGame
 from jax_ttt.networks import q_network
-from jax_ttt.players.network_player import network_from
+from jax_ttt.players.saved_agents import network_from
 from jax_ttt.runtime import compiling
 from jax_ttt.solver import policies
 from jax_ttt.web import agent_files

@@ -14,7 +14,7 @@ import pytest
 import tiny
 
 from jax_ttt import play
-from jax_ttt.players import difficulty
+from jax_ttt.config import player_kinds
 
 PROMPT = "(? for help): "
 ROOT = str(Path(str(play.__file__)).parents[1])
@@ -111,7 +111,7 @@ def test_a_wrong_level_is_refused_with_the_levels_in_order(capsys):
     message = " ".join(capsys.readouterr().err.replace("│", " ").split())
     assert "hard" in message
     assert "None" not in message
-    places = [message.index(level) for level in difficulty.LEVELS]
+    places = [message.index(level) for level in player_kinds.LEVELS]
     assert places == sorted(places), message
 
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 import small_boards
+from jax.tree_util import Partial
 from small_boards import ENV_ID
 
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import CERTIFIED
 from jax_ttt.grading import certificates
-from jax_ttt.players import random_players
-from jax_ttt.players.player import Player
+from jax_ttt.players.player import Player, random_player
 from jax_ttt.players.registry import PlayerSpec
 from jax_ttt.text import policy_files
 
@@ -140,16 +140,14 @@ def test_a_player_that_loses_or_draws_lots_has_no_certificate(perfect, monkeypat
     left = Player(
         env_id=ENV_ID,
         name="left",
-        choose=random_players.Partial(first_legal),
+        choose=Partial(first_legal),
         evidence="construction",
     )
     with pytest.raises(Refused, match="left: no certificate: as X it loses"):
         certificates.proven_moves(left)
-    random_player = Player(
-        env_id=ENV_ID, name="random", choose=random_players.random_player
-    )
+    by_chance = Player(env_id=ENV_ID, name="random", choose=random_player)
     with pytest.raises(Refused, match="does not play one move in each position"):
-        certificates.proven_moves(random_player)
+        certificates.proven_moves(by_chance)
     monkeypatch.setattr(certificates, "MAX_POSITIONS", 20)
     with pytest.raises(Refused, match="as X it reaches more than 20 positions"):
         certificates.proven_moves(perfect)

@@ -16,8 +16,8 @@ from jax_ttt.config.presets import PRESETS
 from jax_ttt.games.played_game import Game
 from jax_ttt.games.position_keys import keys_of, keys_to_numbers
 from jax_ttt.networks import q_network
-from jax_ttt.players import network_player, saved_agents
-from jax_ttt.players.corrections import Corrections
+from jax_ttt.players import saved_agents
+from jax_ttt.solver.corrections import Corrections
 
 ENV_ID = "tic_tac_toe"
 PRESET = "tictac-double-q"
@@ -26,7 +26,7 @@ CONFIG = PRESETS[PRESET]
 
 @pytest.fixture(scope="module", params=["one board", "every board"])
 def path(request, tmp_path_factory):
-    shapes = q_network.param_shapes(network_player.network_from(CONFIG.architecture))
+    shapes = q_network.param_shapes(saved_agents.network_from(CONFIG.architecture))
     (leaf,) = jax.tree.leaves(shapes)
     table = np.zeros(leaf.shape, leaf.dtype)
     rows = slice(5, 6) if request.param == "one board" else slice(None)

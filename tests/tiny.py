@@ -13,7 +13,7 @@ import numpy as np
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
-from jax_ttt.players import network_player, saved_agents
+from jax_ttt.players import saved_agents
 from jax_ttt.players.saved_agents import Agent
 
 FIELDS: dict[str, Any] = {
@@ -54,7 +54,7 @@ def untrained(config):
 @functools.cache
 def random_params(architecture, seed=0, scale=0.5):
     """Return random weights of NumPy: to compile a network's own takes far longer."""
-    network = network_player.network_from(architecture)
+    network = saved_agents.network_from(architecture)
     rng = np.random.default_rng(seed)
 
     def random_weights(leaf):

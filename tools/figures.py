@@ -23,6 +23,7 @@ from jax_ttt.api.training_result import Run
 from jax_ttt.api.values import q_values
 from jax_ttt.config.errors import Refused, require_package
 from jax_ttt.config.game_facts import EnvId, Seat
+from jax_ttt.config.player_kinds import CONNECT_FOUR
 from jax_ttt.config.presets import PRESETS, Preset
 from jax_ttt.config.ranges import Seed, check_seeds
 from jax_ttt.config.shared_flags import MachineFlags
@@ -32,9 +33,9 @@ from jax_ttt.games import pgx_games
 from jax_ttt.games.played_game import Game, game_against_itself
 from jax_ttt.grading import correcting
 from jax_ttt.pictures import board_svg, curves
-from jax_ttt.players import random_players, saved_agents
+from jax_ttt.players import saved_agents
+from jax_ttt.players.player import random_player
 from jax_ttt.players.saved_agents import Agent
-from jax_ttt.players.shipped import CONNECT_FOUR
 from jax_ttt.runtime import standard_streams
 from tools import correction_chart, growth_chart, screenshots
 from tools.benchmarks.progress import Steps
@@ -174,7 +175,7 @@ def random_games(env_id: EnvId, num_games: int, seed: int = 0) -> State:
     state = pgx_games.init(env, init_key, num_games)
     while not pgx_games.is_finished(state).all():
         key, move_key = jax.random.split(key)
-        moves = random_players.random_player(move_key, state)
+        moves = random_player(move_key, state)
         state = pgx_games.play_moves(env, state, moves)
     return state
 

@@ -41,7 +41,7 @@ from jax_ttt.grading import certificates, grader, round_robin
 from jax_ttt.grading.certificates import Certificate
 from jax_ttt.pictures import picture as pictures
 from jax_ttt.pictures.axes import new_figure
-from jax_ttt.players import registry
+from jax_ttt.players import registry, user_players
 from jax_ttt.players.player import Player
 from jax_ttt.runtime import atomic_files
 from jax_ttt.runtime.words import count_phrase
@@ -223,6 +223,7 @@ def make_player(system: System, args: Args) -> Player:
     spec = registry.read_player_name(program_name(system))
     options = ProgramOptions(copies=args.copies, answer_seconds=120.0)
     player = registry.make_player(spec, DEFAULT_GAME, jax.random.key(0), options)
+    player = user_players.with_all_moves(player)
     return dataclasses.replace(player, name=system.name)
 
 
@@ -277,9 +278,10 @@ def exam_row(system: System, copies: int) -> ExamRow:
     spec = registry.read_player_name(program_name(system))
     options = ProgramOptions(copies=copies, answer_seconds=120.0)
     player = registry.make_player(spec, env_id, jax.random.key(0), options)
-    shares = examine(player)
-    player.close()
-    return system, shares
+    try:
+        return system, examine(player)
+    finally:
+        player.close()
 
 
 @dataclasses.dataclass(frozen=True)

@@ -19,13 +19,13 @@ from jax_ttt import evaluate
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.game_facts import DEFAULT_GAME, seat_name
 from jax_ttt.config.grade import Grade, SeatGrade
+from jax_ttt.config.player_kinds import ALL, SHIPPED, SNAPSHOTS
 from jax_ttt.correct import CORRECTED_NAME
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import grader, search_grade
 from jax_ttt.players import registry, saved_agents
 from jax_ttt.players.player import Player
-from jax_ttt.players.shipped import ALL, SHIPPED, SNAPSHOTS
 from jax_ttt.solver.reached_positions import Reach
 from tools.markdown import table
 

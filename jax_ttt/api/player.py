@@ -15,11 +15,7 @@ from jax_ttt.config.game_facts import GAMES, EnvId, SeatSetting
 from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.config.ranges import MaxPositions, Seed, Text, check_value, game_error
 from jax_ttt.config.settings import SEATS_OF_SETTING
-from jax_ttt.players import (
-    registry,
-    saved_agents,
-    user_players,
-)
+from jax_ttt.players import registry, saved_agents, user_players
 from jax_ttt.players.player import Player
 from jax_ttt.players.user_players import PlayerFn
 from jax_ttt.runtime import compiling

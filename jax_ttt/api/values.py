@@ -13,8 +13,9 @@ from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import GAMES, EnvId
 from jax_ttt.files.picture_file import Picture, Theme
 from jax_ttt.games.played_game import Game
+from jax_ttt.grading import move_values
 from jax_ttt.pictures.board_svg import mover_text, values_board
-from jax_ttt.players import analysis, saved_agents
+from jax_ttt.players import saved_agents
 from jax_ttt.runtime import compiling
 from jax_ttt.text import html
 from jax_ttt.text.board_text import board_cells
@@ -125,8 +126,8 @@ def q_values(agent: saved_agents.Agent, board: Board) -> Values:
     game = _unfinished_game(agent, board)
     return Values(
         game=game,
-        learned=analysis.agent_values(game, agent),
-        exact=analysis.best_play_values(game),
+        learned=move_values.agent_values(game, agent),
+        exact=move_values.best_play_values(game),
     )
 
 

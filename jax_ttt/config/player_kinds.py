@@ -1,9 +1,15 @@
-"""The kinds of players that a name can stand for, and the flags of programs."""
+"""What players a name can stand for, the agents that come along, levels, programs.
+
+`tools/make_agents.py` trains these agents, and `docs/results/shipped_agents.md` has
+their grades. The levels of an opponent, from mostly random moves to best play, are
+those of the command `play` and of the web page.
+"""
 
 import dataclasses
 import typing
 from collections.abc import Callable
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
 
 import tyro
 from msgspec import Meta
@@ -63,3 +69,60 @@ class ProgramOptions:
         kinds = typing.get_type_hints(type(self), include_extras=True)
         for name in ("copies", "answer_seconds"):
             check_value(name, kinds[name], getattr(self, name))
+
+
+_FOLDER = Path(__file__).parents[1] / "shipped"
+
+SHIPPED: dict[str, Path] = {
+    name: _FOLDER / f"{name}.safetensors" for name in ("network", "table")
+}
+"""The agents' files by name, all of tic-tac-toe; the first is the default agent."""
+SNAPSHOTS: dict[str, Path] = {name: _FOLDER / f"{name}-snapshots" for name in SHIPPED}
+"""The folders of the snapshots of their trainings, by the same names."""
+CONNECT_FOUR: dict[str, Path] = {
+    name: _FOLDER / f"{name}.safetensors" for name in ("connect-5x4", "connect-7x6")
+}
+"""Agents of Connect Four, by the preset of their training."""
+ALL = SHIPPED | CONNECT_FOUR
+
+PlayLevel = Literal["beginner", "casual", "strong", "full", "expert"]
+
+
+class Level(NamedTuple):
+    """What a level is called, and how it plays."""
+
+    name: str
+    random_share: float = 0.0
+    """The probability of a random move."""
+
+
+LEVELS: dict[PlayLevel, Level] = {
+    "beginner": Level("Beginner", random_share=0.7),
+    "casual": Level("Casual", random_share=0.35),
+    "strong": Level("Strong", random_share=0.1),
+    "full": Level("Full strength"),
+    "expert": Level("Expert (perfect play)"),
+}
+"""The levels, from weak to strong; static/levels.js has the same ones."""
+
+
+def level_text(level: PlayLevel) -> str:
+    """Return what a level plays, in words."""
+    share = LEVELS[level].random_share
+    if level == "expert":
+        return "best play, in enumerable games"
+    if share:
+        return f"{100 * share:.0f} % random moves, else the learned agent's"
+    return "the learned agent without random moves"
+
+
+def level_player_name(level: PlayLevel, agent: str) -> str:
+    """Return the name of the player of a level, for `registry.read_player_name`.
+
+    `agent` is the name of the player behind the level, for instance a run's folder. An
+    expert does not need it.
+    """
+    if level == "expert":
+        return "minimax"
+    share = LEVELS[level].random_share
+    return f"blend:{share}:{agent}" if share else agent

@@ -20,8 +20,7 @@ from jax_ttt.config.game_facts import (
 from jax_ttt.games import position_keys
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import search_grade
-from jax_ttt.players import random_players
-from jax_ttt.players.player import Player
+from jax_ttt.players.player import Player, moves_of_policy
 from jax_ttt.solver import reached_positions, successors
 from jax_ttt.solver.asked_moves import ChangedAnswerError
 from jax_ttt.solver.batches import IllegalMoveError, SearchedPlayer
@@ -113,7 +112,7 @@ def _moves_in_seat(player: Player, seat: Seat) -> dict[str, int] | str:
     may_play = None
     if player.policy is not None:
         index = trees.position_index(player.env_id)
-        may_play = random_players.moves_of_policy(index, player.policy)
+        may_play = moves_of_policy(index, player.policy)
     searched = SearchedPlayer(
         env_id=player.env_id,
         choose=player.choose,

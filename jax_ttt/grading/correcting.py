@@ -24,10 +24,10 @@ from jax_ttt.games import position_keys
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import grader, search_grade
 from jax_ttt.networks import integer_network, q_network
-from jax_ttt.players import network_player, registry
-from jax_ttt.players.corrections import Corrections
+from jax_ttt.players import registry, saved_agents
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.solver import find_corrections, losing_lines
+from jax_ttt.solver.corrections import Corrections
 from jax_ttt.solver.find_corrections import ExactPlay, Progress
 from jax_ttt.solver.reached_positions import OnBatch
 
@@ -66,14 +66,14 @@ def find_in_seats(
     Raises:
         RuntimeError: exact play contradicts itself, or what is known of the game.
     """
-    order_fn = Partial(network_player.ordered_actions, agent.network, agent.params)
+    order_fn = Partial(saved_agents.ordered_actions, agent.network, agent.params)
     player = registry.agent_player(
         "agent", dataclasses.replace(agent, corrections=None)
     )
     for seat in seats:
         searched = dataclasses.replace(
             search_grade.searched_player(player, seat),
-            merge_symmetric=network_player.is_symmetric(agent.network),
+            merge_symmetric=saved_agents.is_symmetric(agent.network),
         )
         for progress in find_corrections.find_corrections(
             player=searched, order_fn=order_fn, exact=exact, goal=goal

@@ -12,8 +12,8 @@ from jax_ttt.config.grade import Grade, SeatGrade
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import sampled_match, search_grade, tree_grade
-from jax_ttt.players import network_player, random_players
-from jax_ttt.players.player import Player
+from jax_ttt.players import saved_agents
+from jax_ttt.players.player import Player, random_player
 from jax_ttt.players.registry import AgentPlayer
 from jax_ttt.players.user_players import AskedPlayer
 from jax_ttt.runtime.words import count_phrase
@@ -126,9 +126,7 @@ def with_match(
             reason = grade.note or rule
             raise Refused(f"{player.name} in {grade.env_id}: {reason}")
         return grade
-    random = Player(
-        env_id=grade.env_id, name="random", choose=random_players.random_player
-    )
+    random = Player(env_id=grade.env_id, name="random", choose=random_player)
     match = sampled_match.sample_match(player, random, key, num_games)
     return dataclasses.replace(grade, sampled=match)
 
@@ -138,5 +136,5 @@ def _q_error(player: Player, tree: Tree[np.ndarray]) -> float | None:
     if not isinstance(player, AgentPlayer):
         return None
     agent = player.agent
-    q_values = network_player.decision_values(agent.network, agent.params, tree)
+    q_values = saved_agents.decision_values(agent.network, agent.params, tree)
     return tree_grade.q_error(tree, np.asarray(q_values))

@@ -14,8 +14,7 @@ from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.grade import Pair, Rates, weakest
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import sampled_match
-from jax_ttt.players import random_players
-from jax_ttt.players.player import Player
+from jax_ttt.players.player import Player, policy_player
 from jax_ttt.solver import outcomes
 
 
@@ -76,9 +75,7 @@ def play_round_robin(
         if player.policy is None
         else dataclasses.replace(
             player,
-            choose=random_players.policy_player(
-                trees.position_index(env_id), player.policy
-            ),
+            choose=policy_player(trees.position_index(env_id), player.policy),
         )
         for player in players
     ]

@@ -17,8 +17,8 @@ from jax_ttt.config.game_facts import SEATS, SeatSetting
 from jax_ttt.config.grade import Match, Rates
 from jax_ttt.games import pgx_games
 from jax_ttt.games.pgx_games import ChooseFn
-from jax_ttt.players.network_player import GreedyPlayer
 from jax_ttt.players.player import Player
+from jax_ttt.players.saved_agents import GreedyPlayer
 from jax_ttt.players.user_players import AskedPlayer
 from jax_ttt.solver.proof import Line
 

@@ -12,12 +12,12 @@ from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import GAMES, EnvId, Seat
 from jax_ttt.config.grade import Evidence, Lines, Rates, SeatGrade
 from jax_ttt.games import position_keys
-from jax_ttt.players.corrections import Corrections
 from jax_ttt.players.player import Player
 from jax_ttt.players.user_players import AskedPlayer
 from jax_ttt.runtime import devices
 from jax_ttt.solver import losing_lines, merged_positions, reached_positions
 from jax_ttt.solver.batches import IllegalMoveError, SearchedPlayer
+from jax_ttt.solver.corrections import Corrections
 from jax_ttt.solver.reached_positions import OnBatch, Reach
 
 _CPU_BATCH = 2**13

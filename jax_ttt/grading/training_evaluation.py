@@ -17,8 +17,8 @@ from jax_ttt.games.tree import Tree
 from jax_ttt.grading import sampled_match
 from jax_ttt.grading.sampled_match import MatchCounts
 from jax_ttt.networks.q_network import Network
-from jax_ttt.players import random_players
-from jax_ttt.players.network_player import GreedyPlayer, greedy_policy
+from jax_ttt.players.player import random_player
+from jax_ttt.players.saved_agents import GreedyPlayer, greedy_policy
 from jax_ttt.solver import outcomes
 from jax_ttt.solver.outcomes import SeatArrays
 
@@ -45,9 +45,7 @@ def play_random(
     """
     env = pgx_games.make_env(network.env_id)
     player = GreedyPlayer(network, params)
-    counts, _ = sampled_match.play_match(
-        env, key, player, random_players.random_player, num_games
-    )
+    counts, _ = sampled_match.play_match(env, key, player, random_player, num_games)
     return counts
 
 

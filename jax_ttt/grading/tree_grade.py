@@ -14,8 +14,8 @@ from jax_ttt.config.game_facts import SEATS, EnvId, Seat
 from jax_ttt.config.grade import Details, Evidence, Grade, Match, Rates, SeatGrade
 from jax_ttt.games import position_keys
 from jax_ttt.games.tree import Tree
-from jax_ttt.players.corrections import Corrections
 from jax_ttt.solver import outcomes, policies, proof
+from jax_ttt.solver.corrections import Corrections
 
 
 def grade_policy(

@@ -1,1 +1,1 @@
-"""Players: named, saved and users' own; the analysis of their moves."""
+"""Players: the record, by name, saved agents, players of users, search."""

@@ -33,7 +33,7 @@ from jax_ttt.config.game_facts import (
     default_game,
     enumerable_games,
 )
-from jax_ttt.config.player_kinds import BUILT_IN, PLAYER_KINDS, ProgramOptions
+from jax_ttt.config.player_kinds import ALL, BUILT_IN, PLAYER_KINDS, ProgramOptions
 from jax_ttt.config.ranges import Fraction
 from jax_ttt.config.settings import COUNTEREXAMPLES, NO_AGENT, SELF, Config
 from jax_ttt.dqn import greedy_player
@@ -42,17 +42,9 @@ from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import choose_moves
 from jax_ttt.games.tree import Tree
-from jax_ttt.players import (
-    lookahead,
-    mcts,
-    network_player,
-    random_players,
-    saved_agents,
-    user_players,
-)
-from jax_ttt.players.player import Player
+from jax_ttt.players import saved_agents, search_players, user_players
+from jax_ttt.players.player import Player, blended_player, random_player
 from jax_ttt.players.saved_agents import Agent
-from jax_ttt.players.shipped import ALL
 from jax_ttt.players.user_players import AskedPlayer
 from jax_ttt.runtime import standard_streams
 from jax_ttt.solver import policies
@@ -396,7 +388,7 @@ def make_player(
     if spec.kind == "lookahead" and spec.inner:
         return _lookahead(spec, spec.inner, env_id, key)
     if spec.kind == "mcts-online":
-        choose = mcts.searching_player(env_id, int(spec.number))
+        choose = search_players.searching_player(env_id, int(spec.number))
         return Player(env_id=env_id, name=spec.name, choose=choose)
     return Player(
         env_id=env_id,
@@ -412,11 +404,11 @@ def training_opponent(spec: PlayerSpec, env_id: EnvId, key: Key[Array, ""]) -> P
     A random part draws its own numbers, instead of a move of the player's policy.
     """
     if spec.kind == "random":
-        return random_players.random_player
+        return random_player
     if spec.kind == "blend" and spec.inner:
         key = _key_of(spec, key)
         inner = training_opponent(spec.inner, env_id, key)
-        return random_players.blended_player(spec.number, inner)
+        return blended_player(spec.number, inner)
     return make_player(spec, env_id, key).choose
 
 
@@ -457,7 +449,7 @@ def _checked_policy(name: str, agent: Agent) -> np.ndarray | None:
             return _policy_of(agent.player, tree, jax.random.key(0))
         except AgentError as error:
             raise AgentError(f"{name}: {error}") from None
-    largest = network_player.largest_sum(agent.params)
+    largest = saved_agents.largest_sum(agent.params)
     if largest > float(np.finfo(np.float32).max):
         rule = f"its weights have sums of up to {largest:.0e}"
         raise AgentError(f"{name}: some action values may be not finite: {rule}")
@@ -465,7 +457,7 @@ def _checked_policy(name: str, agent: Agent) -> np.ndarray | None:
 
 
 def _blend(spec: PlayerSpec, inner: Player, tree: Tree | None) -> Player:
-    choose = random_players.blended_player(spec.number, inner.choose)
+    choose = blended_player(spec.number, inner.choose)
     probs = None
     if tree is not None and inner.policy is not None:
         probs = policies.mix_with_random(tree, spec.number, inner.policy)
@@ -494,13 +486,13 @@ def _lookahead(
         rule = "its corrections take no part: it searches with the network's values"
         standard_streams.print_stderr(f"note: {spec.name}: {rule}")
     gamma = agent.config.gamma
-    choose = lookahead.lookahead_player(agent.network, agent.params, gamma, depth)
+    choose = search_players.lookahead_player(agent.network, agent.params, gamma, depth)
     tree = trees.game_tree(env_id)
     probs, near_best = None, None
     if tree is not None:
         probs = _policy_of(choose, tree, key)
     else:
-        near_best = lookahead.lookahead_near_best(
+        near_best = search_players.lookahead_near_best(
             agent.network, agent.params, gamma, depth
         )
     return Player(
@@ -549,7 +541,7 @@ def _tree_policy(
     """Return the policy of a minimax or mcts player."""
     tree = trees.enumerated(env_id)
     if spec.kind == "mcts":
-        choose = mcts.searching_player(env_id, int(spec.number))
+        choose = search_players.searching_player(env_id, int(spec.number))
         return _symmetric_policy(choose, tree, key)
     quick = policies.QUICK if spec.kind == "minimax-quick" else 1.0
     return policies.minimax_policy(tree, quick, first_best=spec.kind != "minimax")

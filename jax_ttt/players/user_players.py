@@ -44,8 +44,7 @@ from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import choose_in_blocks, choose_moves
 from jax_ttt.games.user_rules import UserRules
-from jax_ttt.players import random_players
-from jax_ttt.players.player import Player
+from jax_ttt.players.player import Player, boards_of_random_games
 from jax_ttt.runtime import tracing
 from jax_ttt.runtime.line_process import LineProcess
 from jax_ttt.runtime.words import count_phrase
@@ -627,7 +626,7 @@ def _test_boards(env_id: EnvId) -> pgx.State:
     if tree is not None:
         return jax.tree.map(lambda x: x[tree.decisions], tree.env_state)
     env, key = pgx_games.make_env(env_id), jax.random.key(0)
-    boards = random_players.boards_of_random_games(env, key, num_games=64, num_moves=32)
+    boards = boards_of_random_games(env, key, num_games=64, num_moves=32)
     is_unfinished = ~np.asarray(pgx_games.is_finished(boards))
     return jax.tree.map(lambda x: x[is_unfinished], jax.device_get(boards))
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from jax_ttt.config.game_facts import GAMES, EnvId, Seat, move_name, move_with_letter
 from jax_ttt.games.played_game import Game
-from jax_ttt.players.analysis import (
+from jax_ttt.grading.move_values import (
     ReviewedMove,
     agent_values,
     best_play_values,

@@ -17,7 +17,7 @@ from jax_ttt.files.json_records import JsonObject
 from jax_ttt.games.tree import Tree
 from jax_ttt.grading import certificates
 from jax_ttt.grading.certificates import Certificate
-from jax_ttt.players import network_player, saved_agents
+from jax_ttt.players import saved_agents
 from jax_ttt.players.player import Player
 from jax_ttt.players.registry import AgentPlayer, PlayerSpec
 from jax_ttt.players.saved_agents import Agent
@@ -45,9 +45,7 @@ def policy_decisions(agent: Agent, probs: np.ndarray, tree: Tree) -> Iterator[De
 
     `tree` holds NumPy arrays; `probs` is the agent's policy.
     """
-    values = np.asarray(
-        network_player.decision_values(agent.network, agent.params, tree)
-    )
+    values = np.asarray(saved_agents.decision_values(agent.network, agent.params, tree))
     legal = tree.legal_action_mask[tree.decisions]
     moves = probs[tree.decisions].argmax(axis=1)
     for row, position in enumerate(tree.decisions.tolist()):

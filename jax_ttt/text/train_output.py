@@ -22,7 +22,7 @@ from jax_ttt.files import json_records
 from jax_ttt.files.metrics_rows import TrainingCounts
 from jax_ttt.files.run_folder import Plan, RunFolder
 from jax_ttt.games import tree as trees
-from jax_ttt.players import network_player
+from jax_ttt.players import saved_agents
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import standard_streams
 from jax_ttt.runtime.words import count_phrase
@@ -172,7 +172,7 @@ def bar_text(num_updates: int, progress: RunStep, loss: float) -> str:
 
 def start_values(config: Config, params: nnx.State) -> list[str]:
     """Return the values of the first moves, row by row where moves are cells."""
-    values = network_player.first_move_values(config.architecture, params)
+    values = saved_agents.first_move_values(config.architecture, params)
     game = GAMES[config.env_id]
     width = game.shape[1] if game.moves_on == "cells" else len(values)
     rows = [values[begin : begin + width] for begin in range(0, len(values), width)]
@@ -247,9 +247,7 @@ def _with_losing_lines(agent: Agent) -> Grade:
         return grade
     tree = trees.enumerated(env_id)
     probs = np.asarray(
-        network_player.greedy_policy(
-            agent.network, agent.params, trees.game_tree(env_id)
-        )
+        saved_agents.greedy_policy(agent.network, agent.params, trees.game_tree(env_id))
     )
     seats = {
         seat: dataclasses.replace(

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from jax_ttt.config import player_kinds
 from jax_ttt.config.errors import AgentError
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.grade import Grade
@@ -19,7 +20,6 @@ from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.metrics_rows import Evaluated, Trained
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.files.tensor_file import AgentDescription
-from jax_ttt.players import shipped
 from jax_ttt.runtime import atomic_files
 
 Source = Literal["shipped", "run", "kept"]
@@ -134,7 +134,7 @@ class AgentCollection:
         """
         source, _, name = agent_id.partition("/")
         agent = None
-        if source == "shipped" and name in shipped.ALL:
+        if source == "shipped" and name in player_kinds.ALL:
             agent = _shipped_agent(name)
         elif _is_file_name(name) and source == "run":
             agent = _run_agent(RunFolder(self._runs / name))
@@ -195,13 +195,15 @@ def _make_empty_file(folder: Path, name: str) -> Path:
 
 def shipped_agents() -> list[ListedAgent]:
     """Return the agents that come with the package."""
-    return [_shipped_agent(name) for name in shipped.ALL]
+    return [_shipped_agent(name) for name in player_kinds.ALL]
 
 
 def _shipped_agent(name: str) -> ListedAgent:
-    folder = shipped.SNAPSHOTS.get(name)
+    folder = player_kinds.SNAPSHOTS.get(name)
     snapshots = {} if folder is None else run_folder.snapshots_in(folder)
-    return ListedAgent(f"shipped/{name}", name, "shipped", shipped.ALL[name], snapshots)
+    return ListedAgent(
+        f"shipped/{name}", name, "shipped", player_kinds.ALL[name], snapshots
+    )
 
 
 def agent_entry(agent: ListedAgent) -> JsonObject:

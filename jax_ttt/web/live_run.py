@@ -21,7 +21,7 @@ from jax_ttt.files.metrics_rows import Evaluated, Trained
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import tree_grade
 from jax_ttt.pictures import curves
-from jax_ttt.players import network_player, saved_agents
+from jax_ttt.players import saved_agents
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime.compiling import Program
 from jax_ttt.training import agent_batch, loop, run_start, run_state
@@ -168,7 +168,7 @@ class LiveRun:
         tree = trees.game_tree(env_id)
         if tree is None:
             return self._grade
-        probs = network_player.greedy_policy(self._network, step.params(), tree)
+        probs = saved_agents.greedy_policy(self._network, step.params(), tree)
         return tree_grade.grade_policy(
             env_id=env_id,
             tree=trees.enumerated(env_id),

@@ -15,7 +15,7 @@ from jax_ttt.dqn import equations, losses, random_numbers
 from jax_ttt.dqn.learner import DQN
 from jax_ttt.games import pgx_games
 from jax_ttt.networks import q_network
-from jax_ttt.players.network_player import network_from
+from jax_ttt.players.saved_agents import network_from
 
 CONFIG = Config.of(
     num_envs=16, hidden_size=16, num_updates=10, tau=0.25, precision="float32"

@@ -9,7 +9,7 @@ import pytest
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.learner import DQN
 from jax_ttt.networks import q_network
-from jax_ttt.players.network_player import network_from
+from jax_ttt.players.saved_agents import network_from
 
 CONFIG = Config.of(hidden_layers=0, canonical=False, precision="float32", tremble=0.5)
 

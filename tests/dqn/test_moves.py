@@ -11,7 +11,7 @@ from jax_ttt.dqn import exploration, random_numbers
 from jax_ttt.dqn.learner import DQN
 from jax_ttt.games import pgx_games
 from jax_ttt.networks import q_network
-from jax_ttt.players import random_players
+from jax_ttt.players.player import random_player
 
 CONFIG = Config.of(
     opponent="scripted",
@@ -160,7 +160,7 @@ def random_moves(learner):
 def test_a_forced_first_move_opens_every_game_and_no_other_is_forced(seat):
     config = SELF_PLAY if seat == "self" else CONFIG.replace(seat=seat)
     config = config.replace(first_move=4, num_envs=512)
-    opponent = learners.versus(config, random_players.random_player)
+    opponent = learners.versus(config, random_player)
     learner = DQN.of(config, None if seat == "self" else opponent)
     states = jax.device_get(random_moves(learner))
     # Only an illegal move ends a game in less than five moves.

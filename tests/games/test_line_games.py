@@ -9,14 +9,14 @@ import pytest
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
-from jax_ttt.players import random_players
+from jax_ttt.players.player import random_player
 
 
 def random_games(env_id, num_games):
     """Yield the states of random games after each move, until all are over."""
     env = pgx_games.make_env(env_id)
     state = jax.device_get(pgx_games.init(env, jax.random.key(0), num_games))
-    choose = jax.jit(random_players.random_player)
+    choose = jax.jit(random_player)
     yield state
     for number in itertools.count():
         if state.terminated.all():

@@ -11,7 +11,7 @@ import pytest
 from learners import swap_player_ids
 
 from jax_ttt.games import pgx_games
-from jax_ttt.players import random_players
+from jax_ttt.players.player import random_player
 
 LINES = np.array([*np.arange(9).reshape(3, 3), *np.arange(9).reshape(3, 3).T])
 LINES = np.array([*LINES, [0, 4, 8], [2, 4, 6]])
@@ -153,7 +153,7 @@ def test_a_random_game_keeps_the_contract(env_id):
 
     @functools.partial(jax.jit, static_argnames="env")
     def ply(env, key, env_state):
-        action = random_players.random_player(key, env_state)
+        action = random_player(key, env_state)
         return pgx_games.step(env, env_state, action, 1.0)
 
     live = np.ones(8, bool)

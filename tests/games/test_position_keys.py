@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games.position_keys import Stones
-from jax_ttt.players import random_players
+from jax_ttt.players.player import random_player
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_a_key_is_one_position_and_gives_its_state(env_id):
     def ply(key, state):
         keys = position_keys.keys_of(env_id, state)
         again = position_keys.to_states(env_id, position_keys.unpack(env_id, keys))
-        action = random_players.random_player(key, state)
+        action = random_player(key, state)
         return pgx_games.play_moves(env, state, action), keys, again
 
     state, board_of_key = pgx_games.init(env, jax.random.key(0), 500), {}

@@ -9,7 +9,7 @@ from jax_ttt.config.game_facts import GAMES
 from jax_ttt.dqn import greedy_player
 from jax_ttt.games import pgx_games, position_keys, stone_boards
 from jax_ttt.games import tree as trees
-from jax_ttt.players import random_players
+from jax_ttt.players.player import random_player
 
 LISTED = [name for name, game in GAMES.items() if game.symmetries]
 NUM_GAMES = 256
@@ -42,7 +42,7 @@ def test_tic_tac_toe_has_eight_views():
 def test_a_game_played_in_a_view_stays_the_image_of_the_game(env_id):
     env = pgx_games.make_env(env_id)
     plain = start = jax.device_get(pgx_games.init(env, jax.random.key(0), NUM_GAMES))
-    choose = jax.jit(random_players.random_player)
+    choose = jax.jit(random_player)
     for cells, actions in zip(*views(env_id), strict=True):
         inverse = np.argsort(actions)
         plain = image = start

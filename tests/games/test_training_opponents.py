@@ -9,7 +9,7 @@ from jax.tree_util import Partial
 
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games, training_opponents
-from jax_ttt.players import random_players
+from jax_ttt.players.player import random_player
 
 CONFIG = Config.of(opponent="random", seat="first", num_envs=8)
 ENV = pgx_games.make_env("tic_tac_toe")
@@ -42,7 +42,7 @@ def games_after(*moves):
 def random_opponent(seat):
     """Return a random player against an agent in this seat, in 2,000 games."""
     config = CONFIG.replace(seat=seat, num_envs=2000)
-    return learners.versus(config, random_players.random_player)
+    return learners.versus(config, random_player)
 
 
 @pytest.mark.parametrize(

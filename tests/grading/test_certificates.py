@@ -7,8 +7,7 @@ import rules
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.grading import certificates
-from jax_ttt.players import random_players
-from jax_ttt.players.player import Player
+from jax_ttt.players.player import Player, random_player
 from jax_ttt.solver import policies
 
 STONES = {"first": "X", "second": "O"}
@@ -28,7 +27,7 @@ def proven_moves():
         player = Player(
             env_id="tic_tac_toe",
             name="player",
-            choose=random_players.random_player,
+            choose=random_player,
             policy=probs,
             seats=seats,
             evidence="construction",

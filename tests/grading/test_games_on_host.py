@@ -14,13 +14,13 @@ from jax_ttt.config.grade import Grade
 from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.grading import grader
 from jax_ttt.grading.sampled_match import play_on_host
-from jax_ttt.players import random_players, registry
-from jax_ttt.players.player import Player
+from jax_ttt.players import registry
+from jax_ttt.players.player import Player, random_player
 
 ENV = "tic_tac_toe"
 GAMES = 256
 """Games in a seat: one number, since programs are compiled for it."""
-RANDOM = Player(env_id=ENV, name="random", choose=random_players.random_player)
+RANDOM = Player(env_id=ENV, name="random", choose=random_player)
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_a_game_without_keys(asked):
     """The first legal cell of Hex, which the program knows from the moves."""
     answer = "say(min({*range(121)} - {*moves}))"
     player, written = asked(answer, env_id="hex")
-    opponent = Player(env_id="hex", name="random", choose=random_players.random_player)
+    opponent = Player(env_id="hex", name="random", choose=random_player)
     result = play_on_host(player, opponent, jax.random.key(0), 2)
     assert sum(counts_of(result)) == 2
     assert written.told()[0][:3] == ["hex first", "", ""]

@@ -13,10 +13,10 @@ from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.grading import grader
-from jax_ttt.players import random_players, registry
-from jax_ttt.players.player import Player
+from jax_ttt.players import registry
+from jax_ttt.players.player import Player, random_player
 
-UNKNOWN = Player(env_id="tic_tac_toe", name="x", choose=random_players.random_player)
+UNKNOWN = Player(env_id="tic_tac_toe", name="x", choose=random_player)
 
 
 @pytest.mark.parametrize(

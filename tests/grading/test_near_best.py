@@ -23,11 +23,11 @@ from jax_ttt.games import pgx_games, position_keys, stone_boards
 from jax_ttt.games.played_game import Game, choose_moves
 from jax_ttt.grading import grader, search_grade
 from jax_ttt.networks import q_network
-from jax_ttt.players import network_player, registry, saved_agents
-from jax_ttt.players.corrections import Corrections
-from jax_ttt.players.network_player import near_best_moves
+from jax_ttt.players import registry, saved_agents
 from jax_ttt.players.player import Player
 from jax_ttt.players.registry import read_player_name
+from jax_ttt.players.saved_agents import near_best_moves
+from jax_ttt.solver.corrections import Corrections
 from jax_ttt.text import grade_text
 
 EMPTY = Game.start(ENV_ID).state
@@ -138,7 +138,7 @@ def test_wins_that_rounding_decides_are_not_proven():
 def flat_agent(**fields) -> Any:
     """Return an agent whose values are all equal."""
     config = Config.of(env_id=ENV_ID, hidden_size=4, **fields)
-    shapes = q_network.param_shapes(network_player.network_from(config.architecture))
+    shapes = q_network.param_shapes(saved_agents.network_from(config.architecture))
     zeros = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
     return tiny.ungraded(config, zeros)
 

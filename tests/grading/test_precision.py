@@ -16,7 +16,7 @@ import tiny
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn.greedy_player import GreedyPlayer
 from jax_ttt.grading import training_evaluation
-from jax_ttt.players.network_player import network_from
+from jax_ttt.players.saved_agents import network_from
 from jax_ttt.solver import outcomes, policies, successors
 
 HIGHEST = {"HIGHEST"}

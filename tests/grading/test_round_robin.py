@@ -8,8 +8,8 @@ import pytest
 from jax_ttt.api.cross_table import CrossTable
 from jax_ttt.config.player_kinds import BUILT_IN
 from jax_ttt.grading import round_robin
-from jax_ttt.players import random_players, registry
-from jax_ttt.players.player import Player
+from jax_ttt.players import registry
+from jax_ttt.players.player import Player, random_player
 from jax_ttt.solver import outcomes
 
 ENV = "tic_tac_toe"
@@ -67,7 +67,7 @@ def test_pairs_of_unknown_policies_are_sampled_and_marked():
 
 
 def test_players_entered_twice_play_different_games():
-    random = Player(env_id=ENV, name="random", choose=random_players.random_player)
+    random = Player(env_id=ENV, name="random", choose=random_player)
     table = table_of([random] * 2, jax.random.key(5), 256)
     assert not any(pair.is_exact for pair in table.pairs)
     assert len({pair.rates for pair in table.pairs}) == 4

@@ -7,7 +7,7 @@ import pytest
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import sampled_match as matches
-from jax_ttt.players import random_players
+from jax_ttt.players.player import policy_player, random_player
 from jax_ttt.solver import outcomes, policies
 
 ENV = pgx_games.make_env("tic_tac_toe")
@@ -31,9 +31,9 @@ def test_sampled_matches_agree_with_exact_results(seed, host_tree):
     action = (noise * host_tree.legal_action_mask)[host_tree.decisions].argmax(axis=1)
     probs = policies.deterministic_policy(host_tree, action)
     index = trees.position_index("tic_tac_toe")
-    player = random_players.policy_player(index, probs)
+    player = policy_player(index, probs)
     match, _ = matches.play_match(
-        ENV, jax.random.key(seed), player, random_players.random_player, 1024
+        ENV, jax.random.key(seed), player, random_player, 1024
     )
     as_first, as_second = match.tolist()
     assert 400 < sum(as_first) < 624
@@ -44,9 +44,9 @@ def test_sampled_matches_agree_with_exact_results(seed, host_tree):
 
 def test_the_first_player_moves_first(host_tree):
     index = trees.position_index("tic_tac_toe")
-    best = random_players.policy_player(index, policies.minimax_policy(host_tree))
+    best = policy_player(index, policies.minimax_policy(host_tree))
     (counts, in_other_seat), num_moves = matches.play_match(
-        ENV, jax.random.key(0), random_players.random_player, best, 400, "first"
+        ENV, jax.random.key(0), random_player, best, 400, "first"
     )
     assert (int(counts.sum()), in_other_seat.tolist()) == (400, [0, 0, 0])
     assert within(counts, (0, 0.22252, 0.77748))

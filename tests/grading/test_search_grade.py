@@ -16,9 +16,8 @@ from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import search_grade
 from jax_ttt.networks import q_network
-from jax_ttt.players import random_players
-from jax_ttt.players.network_player import network_from, steady_player
-from jax_ttt.players.player import Player
+from jax_ttt.players.player import Player, random_player
+from jax_ttt.players.saved_agents import network_from, steady_player
 
 ENV = "connect_4x4"
 RULE = Player(env_id=ENV, name="rule", choose=rule_player.RULE, evidence="construction")
@@ -181,7 +180,7 @@ def test_the_weights_are_put_on_the_devices_once():
 
 
 def test_players_that_can_not_be_searched_are_refused():
-    random = Player(env_id=ENV, name="random", choose=random_players.random_player)
+    random = Player(env_id=ENV, name="random", choose=random_player)
     with pytest.raises(Refused, match="random does not play one move in each pos"):
         grade_by_seat(random)
     column_0 = Partial(lambda key, state: state.current_player * 0)

@@ -12,7 +12,7 @@ from jax_ttt.config.grade import Grade
 from jax_ttt.config.settings import Config
 from jax_ttt.grading import training_evaluation, tree_grade
 from jax_ttt.grading.training_evaluation import Evaluation
-from jax_ttt.players.network_player import greedy_policy, network_from
+from jax_ttt.players.saved_agents import greedy_policy, network_from
 
 CONFIG = Config.of(hidden_size=16)
 

@@ -11,7 +11,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn import random_numbers
 from jax_ttt.dqn.learner import DQN
 from jax_ttt.networks import fast_dense, q_network
-from jax_ttt.players.network_player import network_from
+from jax_ttt.players.saved_agents import network_from
 
 # tanh, because rounding can switch off a relu near 0 and with it the whole gradient.
 FLOAT32 = Config.of(num_envs=64, hidden_size=32, activation="tanh", precision="float32")

@@ -9,6 +9,7 @@ import tiny
 from flax import nnx
 from marks import mark_slow
 
+from jax_ttt.config import player_kinds
 from jax_ttt.config.errors import AgentError
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.presets import PRESETS
@@ -16,8 +17,8 @@ from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games
 from jax_ttt.networks import integer_network, q_network
 from jax_ttt.networks.patches import entries_of_patches
-from jax_ttt.players import saved_agents, shipped
-from jax_ttt.players.network_player import network_from
+from jax_ttt.players import saved_agents
+from jax_ttt.players.saved_agents import network_from
 from jax_ttt.runtime import devices
 
 NUM_BOARDS = 500
@@ -302,7 +303,7 @@ def test_networks_without_integers_are_refused(fields, reason, host_tree):
 
 
 def test_a_trained_network_keeps_its_values_and_most_of_its_moves(host_tree):
-    agent = saved_agents.load_agent(max(shipped.SNAPSHOTS["network"].iterdir()))
+    agent = saved_agents.load_agent(max(player_kinds.SNAPSHOTS["network"].iterdir()))
     obs = host_tree.obs[host_tree.decisions]
     params = q_network.to_integers(agent.network, agent.params, obs)
     legal = host_tree.legal_action_mask[host_tree.decisions]

@@ -11,7 +11,7 @@ from jax_ttt.networks import q_network
 from jax_ttt.networks.mlp import Convolution
 from jax_ttt.networks.patches import entries_of_patches
 from jax_ttt.players import saved_agents
-from jax_ttt.players.network_player import network_from
+from jax_ttt.players.saved_agents import network_from
 
 SHAPE = 6, 7, 2
 

@@ -12,7 +12,7 @@ from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.games import stone_boards
 from jax_ttt.networks import q_network
-from jax_ttt.players.network_player import decision_values, network_from
+from jax_ttt.players.saved_agents import decision_values, network_from
 from jax_ttt.runtime import devices
 
 CONFIG = PRESETS["plain"]

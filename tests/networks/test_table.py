@@ -11,7 +11,7 @@ from jax_ttt.dqn import losses
 from jax_ttt.games import board_index
 from jax_ttt.networks import q_network, table
 from jax_ttt.networks.table import Positions
-from jax_ttt.players.network_player import network_from
+from jax_ttt.players.saved_agents import network_from
 
 CONFIG = Config.of(network="table", initial_value=0.25)
 

@@ -10,8 +10,8 @@ from jax_ttt.games import pgx_games, stone_boards
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
 from jax_ttt.networks import q_network
-from jax_ttt.players import lookahead
-from jax_ttt.players.network_player import network_from
+from jax_ttt.players import search_players
+from jax_ttt.players.saved_agents import network_from
 
 ENV = pgx_games.make_env("tic_tac_toe")
 
@@ -27,7 +27,7 @@ def test_exact_values_are_the_fixed_point_of_every_depth(q_star, host_tree):
     rows = host_tree.decisions[::8]
     states = jax.tree.map(lambda x: x[rows], host_tree.env_state)
     legal = states.legal_action_mask
-    values = jax.jit(lambda state: lookahead.negamax(ENV, q_fn, state, 2))(states)
+    values = jax.jit(lambda state: search_players.negamax(ENV, q_fn, state, 2))(states)
     np.testing.assert_array_equal(np.asarray(values)[legal], q_star[rows][legal])
 
 
@@ -44,7 +44,7 @@ def test_boards_that_do_not_fit_are_searched_in_parts(undecided, monkeypatch):
         )  # exact, and no two are equal
 
     def values():
-        search = jax.jit(lambda state: lookahead.negamax(ENV, q_fn, state, 2, 0.5))
+        search = jax.jit(lambda state: search_players.negamax(ENV, q_fn, state, 2, 0.5))
         return np.asarray(search(few))
 
     whole = values()
@@ -73,7 +73,8 @@ def test_each_move_looked_ahead_is_discounted(fork):
 
     values = jax.jit(
         lambda env_state: [
-            lookahead.negamax(ENV, q_fn, env_state, depth, 0.5) for depth in range(4)
+            search_players.negamax(ENV, q_fn, env_state, depth, 0.5)
+            for depth in range(4)
         ]
     )(fork)
     empty = np.array([1, 4, 6, 7, 8])
@@ -93,5 +94,5 @@ def test_the_player_discounts_by_its_gamma(fork):
     params = jax.jit(q_network.init_params)(network, jax.random.key(0))
     play = jax.jit(lambda player: player(jax.random.key(0), fork))
     for gamma, cell in ((1.0, 6), (0.5, 8)):
-        player = lookahead.lookahead_player(network, params, gamma, depth=3)
+        player = search_players.lookahead_player(network, params, gamma, depth=3)
         assert play(player).tolist() == [cell]

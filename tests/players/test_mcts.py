@@ -12,7 +12,7 @@ from jax_ttt.config.game_facts import GAMES
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import replay
-from jax_ttt.players import lookahead, mcts
+from jax_ttt.players import search_players
 from jax_ttt.solver import outcomes, policies, proof
 
 ENV_ID = "connect_4x4"
@@ -22,11 +22,13 @@ ENV_ID = "connect_4x4"
 def search(env_id, num_playouts):
     """Return a compiled function from a key and states to trees."""
     env = pgx_games.make_env(env_id)
-    return jax.jit(lambda key, root: mcts.grow_trees(env, key, root, num_playouts))
+    return jax.jit(
+        lambda key, root: search_players.grow_trees(env, key, root, num_playouts)
+    )
 
 
 def root_means(nodes, root):
-    means, visits = jax.jit(mcts.mean_results)(nodes, nodes.child[:, 0], root)
+    means, visits = jax.jit(search_players.mean_results)(nodes, nodes.child[:, 0], root)
     return np.where(np.asarray(visits) > 0, means, np.nan)
 
 
@@ -117,7 +119,9 @@ def test_many_playouts_find_the_values_near_the_end_of_games():
     def zeros(env_state):
         return jnp.zeros(env_state.legal_action_mask.shape)
 
-    exact = jax.jit(lambda states: lookahead.negamax(env, zeros, states, 4))(states)
+    exact = jax.jit(lambda states: search_players.negamax(env, zeros, states, 4))(
+        states
+    )
     exact = np.where(np.asarray(states.legal_action_mask), exact, np.nan)
     best = np.nanmax(exact, axis=1)
     assert (np.nanmin(exact, axis=1) < best).sum() >= 5

@@ -13,8 +13,9 @@ from jax_ttt.dqn import greedy_player
 from jax_ttt.games import pgx_games
 from jax_ttt.games.played_game import Game, choose_in_blocks
 from jax_ttt.networks import q_network
-from jax_ttt.players import lookahead, network_player, random_players
-from jax_ttt.players.network_player import network_from
+from jax_ttt.players import saved_agents, search_players
+from jax_ttt.players.player import boards_of_random_games
+from jax_ttt.players.saved_agents import network_from
 
 init_params = jax.jit(q_network.init_params)
 
@@ -37,7 +38,7 @@ def test_of_equal_moves_a_mirrored_board_gets_the_mirrored_one():
     network, params = flat_network("connect_4x4")
     assert greedy_player.is_symmetric(network)
     greedy = jax.jit(greedy_player.GreedyPlayer(network, params))
-    searching = jax.jit(lookahead.lookahead_player(network, params, 1.0, 1))
+    searching = jax.jit(search_players.lookahead_player(network, params, 1.0, 1))
     for column, reply in ((0, 3), (1, 3), (2, 0), (3, 0)):
         state = Game.start("connect_4x4", [column]).state
         for player in (greedy, searching):
@@ -60,7 +61,7 @@ def test_of_equal_moves_the_lowest_is_played_in_an_enumerable_game(tree, undecid
     lowest = np.asarray(undecided.legal_action_mask).argmax(axis=1)
     player = jax.jit(greedy_player.GreedyPlayer(network, params))
     np.testing.assert_array_equal(player(jax.random.key(0), undecided), lowest)
-    policy = np.asarray(network_player.greedy_policy(network, params, tree))
+    policy = np.asarray(saved_agents.greedy_policy(network, params, tree))
     decisions = np.asarray(tree.decisions)
     np.testing.assert_array_equal(policy[decisions].argmax(axis=1), lowest)
 
@@ -83,16 +84,16 @@ def test_the_greedy_player_is_its_policy_and_legal(tree, undecided):
     player = jax.jit(greedy_player.GreedyPlayer(network, params))
     moves = np.asarray(player(jax.random.key(0), undecided))
     assert legal[np.arange(len(moves)), moves].all()
-    policy = np.asarray(network_player.greedy_policy(network, params, tree))
+    policy = np.asarray(saved_agents.greedy_policy(network, params, tree))
     assert (policy[np.asarray(tree.decisions)].argmax(axis=1) == moves).all()
-    values = np.asarray(network_player.decision_values(network, params, tree))
+    values = np.asarray(saved_agents.decision_values(network, params, tree))
     assert (values.argmax(axis=1) != moves).any()
 
 
 def test_values_of_a_tree_are_those_of_its_boards(tree, undecided):
     network, params = make_network(seed=2, hidden_size=9)
-    values = network_player.decision_values(network, params, tree)
-    each = network_player.board_values(network, params, undecided.observation)
+    values = saved_agents.decision_values(network, params, tree)
+    each = saved_agents.board_values(network, params, undecided.observation)
     np.testing.assert_allclose(values, each, atol=1e-6)
 
 
@@ -125,10 +126,10 @@ def test_moves_in_order_are_those_of_the_greedy_player(make, fields, undecided):
     states = undecided
     if fields["env_id"] == "connect_4x4":
         env = pgx_games.make_env("connect_4x4")
-        states = random_players.boards_of_random_games(
+        states = boards_of_random_games(
             env, jax.random.key(0), num_games=40, num_moves=7
         )
-    order = np.asarray(jax.jit(network_player.ordered_actions)(network, params, states))
+    order = np.asarray(jax.jit(saved_agents.ordered_actions)(network, params, states))
     legal = np.array(states.legal_action_mask)
     in_order = np.take_along_axis(legal, order, axis=1)
     assert (np.sort(order, axis=1) == np.arange(legal.shape[1])).all()
@@ -148,12 +149,12 @@ def test_the_values_of_a_board_are_the_same_among_any_number_of_boards():
     agent = tiny.untrained(Config.of(env_id="connect_4x4", hidden_size=64))
 
     def first_bits(key, env_state):
-        values = network_player.board_values(
+        values = saved_agents.board_values(
             agent.network, agent.params, env_state.observation
         )
         return jax.lax.bitcast_convert_type(values[:, 0], np.int32)
 
-    boards = random_players.boards_of_random_games(
+    boards = boards_of_random_games(
         pgx_games.make_env("connect_4x4"), jax.random.key(0), num_games=50, num_moves=6
     )
     play = jax.jit(functools.partial(choose_in_blocks, first_bits, 16))

@@ -10,6 +10,7 @@ import pytest
 from rounded_agents import rounding_decides
 
 import jax_ttt
+from jax_ttt.config.player_kinds import SNAPSHOTS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import greedy_player
 from jax_ttt.games.played_game import Game, choose_moves
@@ -17,7 +18,6 @@ from jax_ttt.games.training_opponents import Versus
 from jax_ttt.games.tree import position_index
 from jax_ttt.players import registry, saved_agents
 from jax_ttt.players.registry import read_player_name
-from jax_ttt.players.shipped import SNAPSHOTS
 from jax_ttt.training.run_start import make_opponent
 
 ENV_ID = "tic_tac_toe"

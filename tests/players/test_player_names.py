@@ -9,10 +9,9 @@ import jax
 import pytest
 
 from jax_ttt.config.errors import Refused
-from jax_ttt.config.player_kinds import PLAYER_KINDS
+from jax_ttt.config.player_kinds import ALL, PLAYER_KINDS, SHIPPED
 from jax_ttt.players import registry, saved_agents
 from jax_ttt.players.registry import PlayerSpec
-from jax_ttt.players.shipped import ALL, SHIPPED
 
 
 @pytest.mark.parametrize(

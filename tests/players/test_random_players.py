@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jax_ttt.games import pgx_games
-from jax_ttt.players import random_players
+from jax_ttt.players.player import random_player
 
 NUM_KEYS = 100
 
@@ -49,9 +49,7 @@ def test_random_moves_are_uniform(num_legal, limit):
     env = pgx_games.make_env("tic_tac_toe")
     env_state = pgx_games.init(env, jax.random.key(0), 40_000)
     env_state = env_state.replace(legal_action_mask=np.tile(mask, (40_000, 1)))
-    actions = jax.jit(random_players.random_player)(
-        jax.random.key(num_legal), env_state
-    )
+    actions = jax.jit(random_player)(jax.random.key(num_legal), env_state)
     counts = np.bincount(np.asarray(actions), minlength=9)
     assert counts[~mask].sum() == 0
     expected = 40_000 / num_legal

@@ -7,7 +7,7 @@ import tiny
 
 from jax_ttt.config.errors import AgentError, Refused
 from jax_ttt.config.settings import Config
-from jax_ttt.players import lookahead, saved_agents
+from jax_ttt.players import saved_agents, search_players
 from jax_ttt.solver import policies
 
 
@@ -42,7 +42,7 @@ def test_a_player_around_an_agent_has_its_seat_and_its_gamma(
     few = jax.tree.map(lambda x: x[::100], undecided)
     decisions = host_tree.decisions[::100]
     for gamma in (0.75, -0.75):
-        search = lookahead.lookahead_player(agent.network, agent.params, gamma, 1)
+        search = search_players.lookahead_player(agent.network, agent.params, gamma, 1)
         moves = np.asarray(jax.jit(search)(jax.random.key(1), few))
         assert player.policy[decisions, moves].all() == (gamma == 0.75)
     assert player_of("minimax").seats == ("first", "second")

@@ -23,8 +23,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records, tensor_file
 from jax_ttt.networks import q_network
 from jax_ttt.players import saved_agents
-from jax_ttt.players.network_player import network_from
-from jax_ttt.players.saved_agents import Agent
+from jax_ttt.players.saved_agents import Agent, network_from
 
 CONFIG = Config.of(hidden_size=2, num_updates=2, eval_games=0)
 GRADE = made.exact((0.5,), (0.25,))

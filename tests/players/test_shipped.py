@@ -11,12 +11,12 @@ from marks import mark_slow
 
 from jax_ttt import evaluate
 from jax_ttt.config.game_facts import SEATS
+from jax_ttt.config.player_kinds import ALL, CONNECT_FOUR, SHIPPED
 from jax_ttt.games import position_keys
 from jax_ttt.games.played_game import choose_moves, replay
 from jax_ttt.games.state_keys import OPEN, WON
 from jax_ttt.grading import search_grade
 from jax_ttt.players import registry, saved_agents
-from jax_ttt.players.shipped import ALL, CONNECT_FOUR, SHIPPED
 from jax_ttt.solver import losing_lines, proof, successors
 
 

@@ -19,8 +19,8 @@ from pgx.tic_tac_toe import TicTacToe
 
 import jax_ttt
 from jax_ttt import cli
+from jax_ttt.config.player_kinds import SHIPPED
 from jax_ttt.config.shared_flags import MachineFlags
-from jax_ttt.players.shipped import SHIPPED
 from jax_ttt.runtime import compiling
 from jax_ttt.runtime.compiling import Program
 

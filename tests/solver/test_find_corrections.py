@@ -22,7 +22,7 @@ from jax_ttt.dqn import greedy_player
 from jax_ttt.games import position_keys
 from jax_ttt.games.played_game import Game
 from jax_ttt.grading import correcting, search_grade
-from jax_ttt.players import network_player, registry
+from jax_ttt.players import registry, saved_agents
 from jax_ttt.solver import find_corrections
 
 GOALS: tuple[Goal, ...] = get_args(Goal)
@@ -105,9 +105,7 @@ def search(agent, seat, exact, goal: Goal = "not-lose"):
     return [
         *find_corrections.find_corrections(
             player=dataclasses.replace(searched, merge_symmetric=is_symmetric),
-            order_fn=Partial(
-                network_player.ordered_actions, agent.network, agent.params
-            ),
+            order_fn=Partial(saved_agents.ordered_actions, agent.network, agent.params),
             exact=exact,
             goal=goal,
         )

@@ -17,7 +17,8 @@ from jax_ttt.dqn import greedy_player
 from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games import tree as trees
 from jax_ttt.networks import q_network
-from jax_ttt.players import network_player, random_players
+from jax_ttt.players import saved_agents
+from jax_ttt.players.player import policy_player
 from jax_ttt.solver import losing_lines, merged_positions, outcomes, policies, proof
 from jax_ttt.solver import reached_positions as reaches
 
@@ -146,7 +147,7 @@ def test_a_random_policy_has_the_results_of_the_tree(seat, host_tree):
     best = np.where(host_tree.legal_action_mask, noise, -1).argmax(axis=1)
     probs = np.where(host_tree.terminal[:, None], 0.0, np.eye(9)[best])
     index = trees.position_index("tic_tac_toe")
-    player = random_players.policy_player(index, probs)
+    player = policy_player(index, probs)
     search = reached("tic_tac_toe", player, seat, batch=256)
     assert search.is_complete
     random = policies.uniform_policy(host_tree)
@@ -211,7 +212,7 @@ def test_another_move_on_the_mirror_image_is_refused_where_it_is_checked():
 @pytest.mark.slow
 def test_a_canonical_network_is_symmetric_by_construction():
     config = Config.of(env_id=ENV, hidden_size=16)
-    network = network_player.network_from(config.architecture)
+    network = saved_agents.network_from(config.architecture)
     params = jax.jit(q_network.init_params)(network, jax.random.key(1))
     player = greedy_player.GreedyPlayer(network, params)
     assert greedy_player.is_symmetric(network)

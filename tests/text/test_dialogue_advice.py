@@ -10,7 +10,7 @@ import tiny
 
 from jax_ttt.config.settings import Config
 from jax_ttt.games.played_game import Game
-from jax_ttt.players.analysis import agent_values
+from jax_ttt.grading.move_values import agent_values
 from jax_ttt.text import dialogue_advice
 from jax_ttt.text.dialogue_advice import Hint
 from jax_ttt.text.screen import LINES, Screen

@@ -13,9 +13,9 @@ import jax_ttt
 from jax_ttt.api.training_result import Run
 from jax_ttt.config.game_facts import Seat
 from jax_ttt.config.grade import SeatGrade
+from jax_ttt.config.player_kinds import CONNECT_FOUR
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.players import saved_agents
-from jax_ttt.players.shipped import CONNECT_FOUR
 from tools import correction_chart, figures, growth_chart
 from tools.published_systems import SYSTEMS
 

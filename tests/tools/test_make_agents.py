@@ -5,9 +5,9 @@ import shutil
 import pytest
 import tiny
 
+from jax_ttt.config.player_kinds import ALL, SNAPSHOTS
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.players import saved_agents
-from jax_ttt.players.shipped import ALL, SNAPSHOTS
 from tools import make_agents
 
 

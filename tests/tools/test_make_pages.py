@@ -53,6 +53,7 @@ def test_each_example_in_python_is_on_one_page():
     """As a file that the site shows, but for those that other pages explain."""
     elsewhere = {"one_file.py", "nim.py", "misere.py", "hex.py"}
     elsewhere |= {"n_step.py", "dueling.py", "policy_gradient.py"}
+    elsewhere |= {"torch_dqn.py", "mctx_search.py", "grade_seconds.py"}
     text = "".join(page.read_text("utf-8") for page in (DOCS / "api").glob("*.md"))
     for path in (DOCS / "examples").glob("*.py"):
         shown = text.count(f'--8<-- "examples/{path.name}"')

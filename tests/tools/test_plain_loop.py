@@ -10,7 +10,7 @@ from flax import nnx
 from jax_ttt.config.grade import wilson_interval
 from jax_ttt.dqn.learner import DQN
 from jax_ttt.grading import training_evaluation
-from jax_ttt.players.network_player import network_from
+from jax_ttt.players.saved_agents import network_from
 from tools.benchmarks import plain_loop
 
 

@@ -19,11 +19,11 @@ from flax import nnx
 
 import jax_ttt
 from jax_ttt.config.game_facts import SEATS
+from jax_ttt.config.player_kinds import ALL
 from jax_ttt.games import position_keys
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import certificates
 from jax_ttt.players import saved_agents
-from jax_ttt.players.shipped import ALL
 from jax_ttt.solver import proof
 from tools import coq_agent
 

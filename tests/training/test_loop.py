@@ -16,7 +16,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.games.training_opponents import Versus
 from jax_ttt.grading import counterexamples, training_evaluation
 from jax_ttt.players import registry
-from jax_ttt.players.network_player import network_from
+from jax_ttt.players.saved_agents import network_from
 from jax_ttt.training import agent_batch, loop, run_start
 from jax_ttt.training.agent_batch import run_keys, stream_keys
 

@@ -14,7 +14,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.networks import q_network
 from jax_ttt.players import registry, saved_agents
-from jax_ttt.players.corrections import Corrections
+from jax_ttt.solver.corrections import Corrections
 from jax_ttt.training import loop, run_start
 from jax_ttt.training.agent_batch import run_keys
 

@@ -8,9 +8,9 @@ import made as invented
 import pytest
 import tiny
 
+from jax_ttt.config.player_kinds import ALL, SHIPPED, SNAPSHOTS
 from jax_ttt.files import json_records, run_folder
 from jax_ttt.files.run_folder import RunFolder
-from jax_ttt.players.shipped import ALL, SHIPPED, SNAPSHOTS
 from jax_ttt.web import agent_files
 from jax_ttt.web.agent_files import AgentCollection
 

@@ -11,10 +11,10 @@ from page_modules import compute, compute_all
 
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.grade import Grade, SeatGrade
+from jax_ttt.config.player_kinds import ALL
 from jax_ttt.config.settings import Config
 from jax_ttt.games.played_game import Game
 from jax_ttt.players import saved_agents
-from jax_ttt.players.shipped import ALL
 
 SEVEN = ALL["connect-7x6"]
 

@@ -16,7 +16,7 @@ from jax_ttt.files import json_records
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.grading import grader
-from jax_ttt.players import network_player, registry, saved_agents
+from jax_ttt.players import registry, saved_agents
 from jax_ttt.runtime import pytrees
 from jax_ttt.web.sliders import LEARNING, config_with
 
@@ -200,7 +200,7 @@ def test_the_grade_and_the_values_in_the_page_are_those_of_its_file(trainings):
             assert of_page.lines == followed.lines
             assert of_page.win_rate == pytest.approx(followed.win_rate)
         state = pgx_games.make_env("tic_tac_toe").init(jax.random.key(0))
-        values = network_player.board_values(
+        values = saved_agents.board_values(
             agent.network, agent.params, state.observation[None]
         )
         assert report["values"] == pytest.approx(np.asarray(values)[0], abs=1e-6)

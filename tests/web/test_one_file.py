@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from jax_ttt.players.shipped import ALL, SHIPPED, SNAPSHOTS
+from jax_ttt.config.player_kinds import ALL, SHIPPED, SNAPSHOTS
 from jax_ttt.web import agent_files, one_file
 from jax_ttt.web.agent_files import ListedAgent
 

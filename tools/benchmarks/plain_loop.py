@@ -30,7 +30,7 @@ from jax_ttt.dqn import equations
 from jax_ttt.dqn.learner import DQN
 from jax_ttt.dqn.random_numbers import draw_random_numbers
 from jax_ttt.games import pgx_games, stone_boards
-from jax_ttt.players import random_players
+from jax_ttt.players.player import random_player
 
 
 class Moment(NamedTuple):
@@ -167,7 +167,7 @@ def contest(
     """Return the network's move where it is the agent's turn, else a random one."""
     q_values = network(env_state.observation)
     best = equations.greedy(q_values, env_state.legal_action_mask)
-    drawn = random_players.random_player(key, env_state)
+    drawn = random_player(key, env_state)
     return jax.numpy.where(pgx_games.is_turn(env_state, agent), best, drawn)
 
 

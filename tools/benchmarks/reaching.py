@@ -12,7 +12,7 @@ from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import greedy_player
 from jax_ttt.networks import q_network
-from jax_ttt.players import network_player
+from jax_ttt.players import saved_agents
 from jax_ttt.solver import reached_positions, successors
 from jax_ttt.solver.batches import SearchedPlayer
 from jax_ttt.solver.reached_positions import Reach
@@ -66,7 +66,7 @@ def measure_reach(rounds: int, env_id: EnvId = "connect_5x5") -> Figures:
 def untrained_player(env_id: EnvId) -> SearchedPlayer:
     """Return a network with its first weights, as `evaluate` follows it."""
     config = Config.of(env_id=env_id, hidden_size=WIDTH, hidden_layers=2)
-    net = network_player.network_from(config.architecture)
+    net = saved_agents.network_from(config.architecture)
     params = q_network.init_params(net, jax.random.key(0))
     return SearchedPlayer(
         env_id=env_id,

@@ -14,7 +14,7 @@ from jax_ttt.dqn.metrics import Metrics
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.grading.sampled_match import play_match
-from jax_ttt.players import random_players
+from jax_ttt.players.player import random_player
 from jax_ttt.solver import outcomes, policies
 from jax_ttt.training import agent_batch, loop, run_start
 from tools.benchmarks.timing import Figures, in_turn, ratios, show, show_ms, show_rate
@@ -56,7 +56,7 @@ def bare(num_envs: int) -> Callable[[], object]:
 
     def step(env_state: pgx.State, key: jax.Array) -> tuple[pgx.State, None]:
         action_key, restart_key = jax.random.split(key)
-        action = random_players.random_player(action_key, env_state)
+        action = random_player(action_key, env_state)
         after = jax.vmap(env.step)(env_state, action)
         fresh = pgx_games.init(env, restart_key, num_envs)
         return pgx_games.restart(fresh, after, lockstep=False), None
@@ -90,7 +90,7 @@ def measure_exact_evaluation(rounds: int) -> Figures:
 def measure_arena(rounds: int) -> Figures:
     """Time sampled matches of random players, and the exact cross table."""
     env = pgx_games.make_env("tic_tac_toe")
-    player = random_players.random_player
+    player = random_player
     key = jax.random.key(0)
     moves = int(play_match(env, key, player, player, NUM_GAMES, "first")[1])
     tree = trees.enumerated("tic_tac_toe")

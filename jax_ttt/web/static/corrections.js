@@ -1,4 +1,4 @@
-// Corrections: moves in place of a network's, as in players/corrections.py, and the
+// Corrections: moves in place of a network's, as in solver/corrections.py, and the
 // keys of their boards, as in games/position_keys.py.
 //
 // A key has a digit for each cell, or for each column where stones fall. The digits are

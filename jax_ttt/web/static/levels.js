@@ -3,7 +3,7 @@
 import { bestPlayNote } from "./grades.js";
 import { LETTERS, SIDES } from "./rules.js";
 
-// From weak to strong, the same as in players/difficulty.py. `randomShare` is the
+// From weak to strong, the same as in config/player_kinds.py. `randomShare` is the
 // probability of a random move.
 export const LEVELS = {
   beginner: { name: "Beginner", randomShare: 0.7 },

@@ -1,6 +1,6 @@
 // Agents as players: the forward pass of a network as in networks/mlp.py or, of integers,
 // networks/integer_network.py, the look-up in a table as in networks/table.py, and the choice
-// of a move as in players/network_player.py and players/corrections.py.
+// of a move as in players/saved_agents.py and solver/corrections.py.
 
 import { correctionFinder } from "./corrections.js";
 
@@ -182,7 +182,7 @@ class Player {
     this.gamma = agent.gamma;
     this.isTable = agent.kind === "table";
     // In an enumerable game, the lowest of the best actions is played, as in
-    // players/network_player.py.
+    // players/saved_agents.py.
     this.isSymmetric = config.canonical && !rules.isEnumerable;
     this.rows = rows;
     this.hasAfterStates = this.isTable && config.table_key === "after-state";

@@ -4,7 +4,7 @@ import { SEATS, SIDES } from "./rules.js";
 import { solve } from "./solver.js";
 
 // An agent's value of each move to its mover, NaN where illegal, after `depth` moves of
-// best play, as players/lookahead.py computes it.
+// best play, as players/search_players.py computes it.
 export function lookaheadValues(rules, player, position, depth) {
   if (depth === 0) return player.values(position);
   const search = new Lookahead(rules, player);

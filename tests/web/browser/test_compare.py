@@ -6,9 +6,9 @@ import browsing
 import pytest
 from browsing import expect, link
 
+from jax_ttt.config.player_kinds import SHIPPED
 from jax_ttt.games.played_game import replay
-from jax_ttt.players import network_player, saved_agents
-from jax_ttt.players.shipped import SHIPPED
+from jax_ttt.players import saved_agents
 
 pytestmark = pytest.mark.slow
 LINE = [0, 1, 5]
@@ -59,7 +59,7 @@ def python_values(file, line):
     """Return an agent's values by Python, rounded as on the page."""
     saved = saved_agents.load_agent(file)
     position = replay("tic_tac_toe", [line])
-    values = network_player.board_values(
+    values = saved_agents.board_values(
         saved.network, saved.params, position.observation
     )
     return [round(float(one), 2) for one in values[0]]

@@ -6,7 +6,7 @@ import browsing
 import pytest
 from browsing import GAMES, expect, link
 
-from jax_ttt.players.shipped import ALL, SHIPPED
+from jax_ttt.config.player_kinds import ALL, SHIPPED
 
 pytestmark = pytest.mark.slow
 

@@ -11,9 +11,9 @@ from browsing import GAMES, PENDING, expect
 
 from jax_ttt.config.game_facts import SIDES
 from jax_ttt.config.grade import Grade, SeatGrade
+from jax_ttt.config.player_kinds import ALL, SHIPPED
 from jax_ttt.config.settings import Config
 from jax_ttt.players import registry, saved_agents
-from jax_ttt.players.shipped import ALL, SHIPPED
 from jax_ttt.solver import outcomes
 
 pytestmark = pytest.mark.slow

@@ -6,7 +6,7 @@ import re
 import pytest
 from browsing import download, expect
 
-from jax_ttt.players.shipped import SHIPPED
+from jax_ttt.config.player_kinds import SHIPPED
 
 pytestmark = pytest.mark.slow
 NOTHING = {"Games": 0, "You won": 0, "Draws": 0, "You lost": 0}

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from jax_ttt.config.game_facts import EnvId, Seat
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
-from jax_ttt.players import network_player
+from jax_ttt.players import saved_agents
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.solver import policies
 
@@ -37,7 +37,7 @@ def best_play_values(game: Game, quick: bool = False) -> dict[int, float] | None
 def agent_values(game: Game, agent: Agent) -> dict[int, float]:
     """Return an agent's estimate of the value of each legal move."""
     obs = game.state.observation
-    values = network_player.board_values(agent.network, agent.params, obs)
+    values = saved_agents.board_values(agent.network, agent.params, obs)
     return _of_legal_moves(game, np.asarray(values)[0])
 
 

@@ -10,7 +10,7 @@ import pytest
 import small_boards
 from jax.tree_util import Partial
 
-from jax_ttt.players.corrections import Corrections, check_corrections, corrected_player
+from jax_ttt.solver.corrections import Corrections, check_corrections, corrected_player
 
 key_4x4, key_3x3 = brute.CONNECT_4X4.key, brute.TIC_TAC_TOE.key
 

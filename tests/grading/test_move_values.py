@@ -7,7 +7,7 @@ import tiny
 
 from jax_ttt.config.settings import Config
 from jax_ttt.games.played_game import Game
-from jax_ttt.players.analysis import agent_values, best_play_values, review_moves
+from jax_ttt.grading.move_values import agent_values, best_play_values, review_moves
 
 SIGN = {"X": 1, "O": -1}
 
