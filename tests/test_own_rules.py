@@ -417,6 +417,23 @@ def test_what_is_no_board_of_stones_is_not_drawn():
     assert "two_stones is not drawn in text" in str(game)
 
 
+class OneMove(TicTacToe):
+    """The game is over after the first stone."""
+
+    def _step(self, state, action, key):
+        after = super()._step(state, action, key)
+        return dataclasses.replace(after, terminated=jnp.bool_(True))
+
+
+@pytest.mark.parametrize("board", ["XXX......", "X.OX.....", "XX.......", "O........"])
+def test_a_board_that_no_play_leads_to_is_refused(board):
+    if "one_move" not in GAMES:
+        jax_ttt.register_game("one_move", OneMove)
+    agent = tiny.untrained(Config.of(env_id="one_move", network="table"))
+    with pytest.raises(jax_ttt.Refused, match="no play leads to this board"):
+        jax_ttt.q_values(agent, board)
+
+
 def test_a_state_that_players_do_not_see_is_refused():
     with pytest.raises(jax_ttt.Refused, match=r"^wrong: .*the observation must show"):
         jax_ttt.register_game("wrong", FirstMoveDecides)
@@ -932,6 +949,29 @@ def test_observations_may_have_one_axis(nim):
     )
     assert run.is_proven is False
     check_positions_are_found("axis")
+
+
+class FloatPlanes(TicTacToe):
+    """Tic-tac-toe whose planes are of floats."""
+
+    def _init(self, key):
+        start = super()._init(key)
+        return dataclasses.replace(start, observation=jnp.float32(start.observation))
+
+    def _observe(self, state, player_id):
+        return jnp.float32(super()._observe(state, player_id))
+
+
+def test_boards_of_floats_are_found_on_the_host_and_in_programs():
+    """Also with the negative zero, which is equal to 0.0."""
+    jax_ttt.register_game("float_planes", FloatPlanes)
+    tree, index = trees.enumerated("float_planes"), trees.position_index("float_planes")
+    assert tree.num_positions == 5478
+    compiled = jax.jit(lambda index, obs: index.of_boards(obs))
+    for zero in (0.0, -0.0):
+        boards = np.where(tree.obs == 0, np.float32(zero), tree.obs)
+        for found in (index.of_boards(boards), compiled(index, boards)):
+            np.testing.assert_array_equal(found, np.arange(5478))
 
 
 class Rounded(TicTacToe):

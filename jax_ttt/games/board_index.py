@@ -9,7 +9,7 @@ observation, `L` levels (moves played).
 """
 
 import dataclasses
-from typing import Generic, TypeAlias
+from typing import Any, Generic, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -24,6 +24,9 @@ Places: TypeAlias = Int[Array, " B"] | Int[np.ndarray, " B"]
 _MAX_TRIES = 100
 """Maximum number of draws of weights. For 100,000 different observations, one draw in
 three has different keys."""
+_NEGATIVE_ZERO = np.uint32(1 << 31)
+_MIXER = np.uint32(0xC2B2AE35)
+"""An odd factor, from MurmurHash3, a public-domain hash function by A. Appleby."""
 
 
 @jax.tree_util.register_dataclass
@@ -45,13 +48,18 @@ class PositionIndex(Generic[LeafT]):
         return jnp.asarray(self.by_level)[places, env_state._step_count]
 
     def of_boards(self, obs: Shaped[ArrayT, "B *shape"]) -> Places:
-        """Return the first position with each observation, after the fewest moves."""
+        """Return the first position with each observation, after the fewest moves.
+
+        For an observation that no position has, it is any position: compare the two.
+        """
         places = self._places(obs)
         return array_module(places, self.first).asarray(self.first)[places]
 
     def _places(self, obs: Shaped[ArrayT, "B *shape"]) -> Places:
         xp = array_module(obs, self.keys)
-        return xp.searchsorted(self.keys, xp.matmul(_words(obs), self.weights))
+        places = xp.searchsorted(self.keys, xp.matmul(_words(obs), self.weights))
+        last = xp.size(self.keys) - 1
+        return xp.minimum(places, last)  # a key may be above all of these
 
 
 def index_positions(
@@ -105,12 +113,19 @@ def _different_keys(
     raise Refused("no keys for the observations of this game were found")
 
 
-def _words(obs: Shaped[ArrayT, "B *shape"]) -> Shaped[ArrayT, "B F"]:
-    """Return the numbers of each observation as uint32; of a float, its bits."""
-    flat = obs.reshape(len(obs), -1)
-    if not jnp.issubdtype(flat.dtype, jnp.floating):
-        return flat.astype(np.uint32)
-    flat = flat.astype(np.float32) + np.float32(0)  # the two zeros are one number
-    if isinstance(flat, np.ndarray):
-        return flat.view(np.uint32)
-    return jax.lax.bitcast_convert_type(flat, jnp.uint32)
+def _words(obs: Shaped[ArrayT, "B *shape"]) -> UInt32[ArrayT, "B F"]:
+    """Return a different uint32 for each number: of a float, one made from its bits.
+
+    The low bits of a float are mostly 0, and a product with a weight would have as many
+    zeros. So each word is mixed, by steps that can be undone.
+    """
+    xp = array_module(obs)
+    words: Any = obs.reshape(len(obs), -1)
+    if not jnp.issubdtype(words.dtype, jnp.floating):
+        words = words.astype(np.uint32)
+    else:
+        words = words.astype(np.float32).view(np.uint32)
+        # The two zeros are one number. Compiled programs leave out the sum with 0.0.
+        words = xp.where(words == _NEGATIVE_ZERO, np.uint32(0), words)
+    words = (words ^ (words >> 16)) * _MIXER
+    return words ^ (words >> 16)
