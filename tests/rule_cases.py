@@ -34,7 +34,7 @@ from jax_ttt.dqn import greedy_player
 from jax_ttt.files.metrics_rows import source_of_rates
 from jax_ttt.games import pgx_games, position_keys, stone_boards
 from jax_ttt.games.played_game import Game, replay
-from jax_ttt.grading import grader
+from jax_ttt.grading import grader, move_values
 from jax_ttt.networks import integer_network
 from jax_ttt.pictures import curves
 from jax_ttt.players import registry, saved_agents, search_players

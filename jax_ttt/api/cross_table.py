@@ -3,6 +3,7 @@
 Axes: `N` players, rows as first player and columns as second.
 """
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 
@@ -176,15 +177,16 @@ def tournament(
     game, named_players = distinct_players(
         players, env_id, player_key, dataclasses.replace(programs, say=say)
     )
-    pairs = round_robin.play_round_robin(
-        players=named_players,
-        env_id=game,
-        key=match_key,
-        num_games=num_games,
-        say=say,
-    )
-    for player in named_players:
-        player.close()
+    with contextlib.ExitStack() as ends:
+        for player in named_players:
+            ends.callback(player.close)
+        pairs = round_robin.play_round_robin(
+            players=named_players,
+            env_id=game,
+            key=match_key,
+            num_games=num_games,
+            say=say,
+        )
     reasons = {player.name: player.note for player in named_players}
     return CrossTable(
         env_id=game,

@@ -1,5 +1,6 @@
 """A match of two players."""
 
+import contextlib
 import dataclasses
 
 import jax
@@ -54,9 +55,8 @@ def match(
         )
         result = matches[other.name]
     else:
-        result = sampled_match.sample_match(one, other, match_key, num_games)
-    for made in (one, other):
-        made.close()
+        with contextlib.closing(one), contextlib.closing(other):
+            result = sampled_match.sample_match(one, other, match_key, num_games)
     return dataclasses.replace(
         result, env_id=game, player=one.name, opponent=other.name
     )

@@ -13,10 +13,10 @@ from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import Seat, SeatSetting
 from jax_ttt.config.grade import Grade
 from jax_ttt.files.picture_file import Picture, Theme
-from jax_ttt.games.played_game import Game
+from jax_ttt.games.played_game import Game, game_against_itself
 from jax_ttt.grading import search_grade
 from jax_ttt.pictures.board_svg import position_picture
-from jax_ttt.players.player import Player
+from jax_ttt.players.user_players import AskedPlayer
 from jax_ttt.text import grade_text, html
 
 
@@ -27,7 +27,8 @@ class Proof:
     Attributes:
         player: The player's name.
         grade: The player's grade in the seats that the proof covers.
-        likeliest_game: The moves of its likeliest game against itself.
+        likeliest_game: The moves of its likeliest game against itself; none of a player
+            that would have to be asked again.
 
     Examples:
         >>> proof = jax_ttt.prove("minimax")
@@ -82,8 +83,9 @@ class Proof:
         moves = self.losing_line or self.likeliest_game
         states = Game.start(self.env_id, moves).states
         # After each move, side by side.
+        shown = states[1:] or states
         return position_picture(
-            jax.tree.map(lambda *x: np.concatenate(x), *states[1:]), theme
+            jax.tree.map(lambda *x: np.concatenate(x), *shown), theme
         )
 
     def __repr__(self) -> str:
@@ -146,15 +148,8 @@ def prove(
         say=say,
     )
     moves = result.likeliest_game
-    if moves is None:
-        moves = _game_against_itself(examined).moves
-        examined.close()
+    if moves is None and isinstance(examined, AskedPlayer):
+        moves = ()  # it would have to be asked again
+    elif moves is None:
+        moves = game_against_itself(examined.env_id, examined.choose).moves
     return Proof(player=examined.name, grade=result, likeliest_game=moves)
-
-
-def _game_against_itself(player: Player) -> Game:
-    """Return the game in which a deterministic player plays both sides."""
-    game = Game.start(player.env_id)
-    while not game.is_over:
-        game = game.play(player.move_in(game, jax.random.key(0)))
-    return game

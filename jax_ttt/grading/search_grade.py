@@ -1,5 +1,6 @@
 """Exact grades where a tree is too large: from all positions that a player reaches."""
 
+import contextlib
 import dataclasses
 import functools
 from typing import NamedTuple
@@ -18,7 +19,10 @@ from jax_ttt.runtime import devices
 from jax_ttt.solver import losing_lines, merged_positions, reached_positions
 from jax_ttt.solver.batches import IllegalMoveError, SearchedPlayer
 from jax_ttt.solver.corrections import Corrections
-from jax_ttt.solver.reached_positions import OnBatch, Reach
+from jax_ttt.solver.reached_positions import (
+    OnBatch,
+    Reach,
+)
 
 _CPU_BATCH = 2**13
 """Positions in a call of the compiled programs, on a CPU."""
@@ -88,9 +92,9 @@ def search_by_seat(
 
     A seat with more than `max_positions` is not followed to the end; None means as many
     as memory and disk hold, or `_MOST_ASKED` of a player who is asked. After Ctrl-C,
-    the seats after it are missing; without `keep_interrupted` it is raised. `sharding`
-    splits the positions over devices. With `rng`, the choices past `max_positions` come
-    from random samples of the levels there.
+    the seats after it are missing; without `keep_interrupted`, and of a player who is
+    asked, it is raised. `sharding` splits the positions over devices. With `rng`, the
+    choices past `max_positions` come from random samples of the levels there.
 
     Raises:
         ChangedAnswerError: a player who is asked answers differently the second time.
@@ -98,43 +102,47 @@ def search_by_seat(
     """
     if reason := reason_not_searchable(player, has_limit=True):
         raise Refused(reason)
+    is_asked = isinstance(player, AskedPlayer)
     most = max_positions
     if most is None:
-        is_asked = isinstance(player, AskedPlayer)
         most = _MOST_ASKED if is_asked else most_positions(player.env_id)
     results: dict[Seat, SearchResult] = {}
     interrupted = False
-    for seat in player.seats:
-        reach = Reach(searched_player(player, seat, sharding))
-        near = None
-        choices = None
-        try:
+    with contextlib.closing(player):
+        for seat in player.seats:
+            reach = Reach(searched_player(player, seat, sharding))
+            near = None
+            choices = None
             try:
-                reached_positions.follow_all_lines(reach, most, on_batch)
-            except reached_positions.SymmetryError:
-                # Search again; a board and its mirror image are two positions.
-                reach = Reach(dataclasses.replace(reach.player, merge_symmetric=False))
-                reached_positions.follow_all_lines(reach, most, on_batch)
-            choices = _losing_choices(reach, rng, functools.partial(on_batch, reach))
-            if player.near_best is not None and _never_loses(reach):
-                near = Reach(_near_best_player(reach.player, player, sharding))
-                reached_positions.follow_all_lines(near, most, on_batch)
-        except IllegalMoveError as error:
-            raise Refused(f"{player.name}: {error}") from None
-        except TimeOverError:
-            pass
-        except KeyboardInterrupt:
-            if not keep_interrupted:
-                raise
-            interrupted = True
-        num_choices = None if choices is None else len(choices)
-        grade = seat_grade(
-            reach, player.evidence, num_choices, player.corrections, near
-        )
-        results[seat] = SearchResult(grade, choices)
-        if interrupted:
-            break
-    player.close()
+                try:
+                    reached_positions.follow_all_lines(reach, most, on_batch)
+                except reached_positions.SymmetryError:
+                    # Search again; a board and its mirror image are two positions.
+                    reach = Reach(
+                        dataclasses.replace(reach.player, merge_symmetric=False)
+                    )
+                    reached_positions.follow_all_lines(reach, most, on_batch)
+                choices = _losing_choices(
+                    reach, rng, functools.partial(on_batch, reach)
+                )
+                if player.near_best is not None and _never_loses(reach):
+                    near = Reach(_near_best_player(reach.player, player, sharding))
+                    reached_positions.follow_all_lines(near, most, on_batch)
+            except IllegalMoveError as error:
+                raise Refused(f"{player.name}: {error}") from None
+            except TimeOverError:
+                pass
+            except KeyboardInterrupt:
+                if is_asked or not keep_interrupted:
+                    raise
+                interrupted = True
+            num_choices = None if choices is None else len(choices)
+            grade = seat_grade(
+                reach, player.evidence, num_choices, player.corrections, near
+            )
+            results[seat] = SearchResult(grade, choices)
+            if interrupted:
+                break
     return results
 
 

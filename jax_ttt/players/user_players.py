@@ -25,7 +25,7 @@ import functools
 import inspect
 import itertools
 import queue
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
@@ -103,10 +103,19 @@ class Questions:
     """
 
     def __init__(
-        self, name: str, new: Callable[[], Asked], say: Callable[[str], None]
+        self,
+        name: str,
+        new: Callable[[], Asked],
+        say: Callable[[str], None],
+        sees_states: bool = False,
     ) -> None:
-        """`new` returns the one to ask, without a memory of earlier questions."""
+        """Ask nothing yet.
+
+        `new` returns the one to ask, without a memory of earlier questions. With
+        `sees_states`, its moves may depend on more of the states than on their lines.
+        """
         self.name = name
+        self._sees_states = sees_states
         self.say = say
         self.num_asked: dict[Seat, int] = dict.fromkeys(SEATS, 0)
         self.num_again = 0
@@ -138,14 +147,15 @@ class Questions:
         lines: Sequence[Line],
         other_lines: Sequence[Line],
         states: pgx.State,
+        other_states: pgx.State | None,
     ) -> list[int]:
         """Return the moves in these positions; ask again for some, in another order.
 
-        `other_lines` lead to the same positions.
+        The arguments are those of `solver.asked_moves.AskFn`.
 
         Raises:
             ChangedAnswerError: an answer differs the second time.
-            Refused: an answer is missing or illegal.
+            Refused: an answer is missing or illegal, or depends on who is player 0.
         """
         if self._change:
             raise ChangedAnswerError(self._change)
@@ -153,11 +163,13 @@ class Questions:
         is_chosen = self._rng.random(len(lines)) < _SECOND_SHARE
         is_chosen[: max(_FIRST_POSITIONS - self.num_asked[seat], 0)] = True
         order = self._rng.permutation(np.flatnonzero(is_chosen))
-        again = self._again.answers(
-            seat,
-            [other_lines[place] for place in order],
-            jax.tree.map(lambda leaf: leaf[order], states),
-        )
+        again: Iterable[int] = ()
+        if len(order):
+            again = self._again.answers(
+                seat,
+                [other_lines[place] for place in order],
+                jax.tree.map(lambda leaf: leaf[order], states),
+            )
         for place, move in zip(order.tolist(), again, strict=True):
             if move != moves[place]:
                 where = position_phrase(lines[place])
@@ -166,6 +178,12 @@ class Questions:
                     f"and once {move}, {where}), so its games are sampled"
                 )
                 raise ChangedAnswerError(self._change)
+        if other_states is not None and self._sees_states:
+            others = self._asked.answers(seat, lines, other_states)
+            for move, other in zip(moves, others, strict=True):
+                if move != other:
+                    rule = "and another move where player 1 began the game"
+                    raise Refused(f"{self.name}: the player plays {move}, {rule}")
         self.num_asked[seat] += len(moves)
         self.num_again += len(order)
         return moves
@@ -220,6 +238,9 @@ class AskedPlayer(Player):
             return super().moves(lines, states, key, seat)
         going = np.flatnonzero(~np.asarray(pgx_games.is_finished(states))).tolist()
         actions = np.zeros(len(lines), np.int32)
+        if GAMES[self.env_id].packing is not None:
+            # Of a position, it sees what a search shows it, and no player ids.
+            states = _as_searched(self.env_id, states)
         host_states = jax.device_get(states)
         for parity, own_seat in enumerate(SEATS):
             places = [
@@ -242,6 +263,12 @@ class AskedPlayer(Player):
             Refused: it has said more than its answers.
         """
         self.questions.end()
+
+
+@functools.partial(jax.jit, static_argnames="env_id")
+def _as_searched(env_id: EnvId, states: pgx.State) -> pgx.State:
+    """Return states of a game of stones that goes on, as if player 0 had begun it."""
+    return position_keys.to_states(env_id, position_keys.stones_of(states))
 
 
 def _asked_player(questions: Questions, env_id: EnvId) -> AskedPlayer:
@@ -275,6 +302,8 @@ def with_all_moves(player: Player) -> Player:
     questions = player.questions
     lines, other_lines = _lines_of_tree(player.env_id)
     action = np.zeros(tree.num_positions, np.int32)
+    rules = GAMES[player.env_id].user_env
+    other_states = rules.other_states if isinstance(rules, UserRules) else None
     try:
         for seat in SEATS:
             positions = np.flatnonzero(tree.turns_of(seat) & ~tree.terminal)
@@ -283,6 +312,7 @@ def with_all_moves(player: Player) -> Player:
                 [lines[position] for position in positions],
                 [other_lines[position] for position in positions],
                 jax.tree.map(lambda leaf, rows=positions: leaf[rows], tree.env_state),
+                jax.tree.map(lambda leaf, rows=positions: leaf[rows], other_states),
             )
     except ChangedAnswerError as error:
         return dataclasses.replace(player, evidence="none", note=str(error))
@@ -434,10 +464,14 @@ class Program:
         """End all processes; they are started again if the program is asked."""
         processes = [*itertools.chain(*self._processes.values())]
         self._processes.clear()
-        for process in processes:
-            process.quit()
-        for process in processes:
-            process.end()
+        try:
+            for process in processes:
+                process.quit()
+            for process in processes:
+                process.end()
+        finally:  # also after a second Ctrl-C
+            for process in processes:
+                process.kill()
 
 
 def _shown(output: bytes) -> str:
@@ -460,6 +494,7 @@ def from_function(
     """
     takes_key = _takes_key(name, function)
     asked = _HostFunction(name, function)
+    questions = Questions(name, lambda: asked, say, sees_states=True)
     key, boards = jax.random.key(0), _test_boards(env_id)
     seen = boards if takes_key else jax.tree.map(lambda x: x[:1], boards)
     arguments = (key, seen) if takes_key else (seen,)
@@ -468,7 +503,7 @@ def from_function(
     except Exception as error:
         if takes_key or not asked.can_answer(seen, error):
             raise _refusal(name, seen, error) from error
-        return _asked_player(Questions(name, lambda: asked, say), env_id)
+        return _asked_player(questions, env_id)
     _check_result(name, traced.result, seen)
     if takes_key:
         choose = Partial(lambda key, state: function(key, state).astype(jnp.int32))
@@ -476,7 +511,7 @@ def from_function(
         note = "it takes a key, so its games are sampled; f(state) could be proven"
         return Player(env_id=env_id, name=name, choose=choose, note=note)
     if traced.calls_outside:
-        return _asked_player(Questions(name, lambda: asked, say), env_id)
+        return _asked_player(questions, env_id)
     # One operation after the other: a new function each time, as within a training, is
     # not compiled, which would take most of the time.
     actions = np.asarray(_moves_on_boards(traced.program, boards))
@@ -549,9 +584,7 @@ def _moves_in_blocks(
 ) -> Int[Array, " B"]:
     """Return the moves of `_moves_on_boards`, rounded alike among any other boards."""
     if GAMES[env_id].packing is not None:
-        # Of a position, the function sees what a search shows it, and no player ids.
-        stones = position_keys.stones_of(env_state)
-        env_state = position_keys.to_states(env_id, stones)
+        env_state = _as_searched(env_id, env_state)
 
     def play(key: Key[Array, ""], boards: pgx.State) -> Int[Array, " B"]:
         del key

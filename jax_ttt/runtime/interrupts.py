@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import NoReturn
 
-from jax_ttt.runtime import standard_streams
+from jax_ttt.runtime import line_process, standard_streams
 
 HANGUP: int | None = getattr(signal, "SIGHUP", None)  # not on Windows
 SAME_REQUEST = 0.5
@@ -70,8 +70,10 @@ def stop_request(exits: bool = False) -> Iterator[StopRequest]:
 def end_by_signal(number: int, message: str) -> NoReturn:
     """Print an error, and end this process by a signal: a shell sees 128 + `number`.
 
-    An exit would wait for threads that compile.
+    The processes that it has started end too. An exit would wait for threads that
+    compile.
     """
+    line_process.kill_all()
     # The signal may have come within another print, which is a RuntimeError.
     with contextlib.suppress(OSError, RuntimeError):
         print(f"error: {message}", file=sys.stderr, flush=True)

@@ -16,6 +16,14 @@ _END_SECONDS = 1.0
 """Time for a process to end by itself after `quit`."""
 _MAX_BYTES = 4096
 """Bytes that are read at once; an answer must be shorter."""
+_MAX_UNREAD = 16
+"""Maximum number of such reads that nobody has taken yet; the process then waits."""
+_FULL_SECONDS = 0.1
+"""Seconds after which a reader that waits for place looks whether it is to end."""
+
+
+_STARTED: "set[LineProcess]" = set()
+"""The processes to end with this one."""
 
 
 class LineProcess:
@@ -42,18 +50,28 @@ class LineProcess:
             self._errors.close()
             raise
         self._deadline: float | None = None  # of its end, once it is asked to
-        self._output: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._output: queue.Queue[bytes] = queue.Queue(_MAX_UNREAD)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
-        atexit.register(self.end)
+        _STARTED.add(self)
 
     def _read(self) -> None:
         """Queue what the process writes; an empty text is the end of its output."""
         assert self._process.stdout is not None
         with self._process.stdout as output:
             while data := os.read(output.fileno(), _MAX_BYTES):
-                self._output.put(data)
-        self._output.put(b"")
+                self._put(data)
+        self._put(b"")
+
+    def _put(self, data: bytes) -> None:
+        """Queue what it wrote, when there is place; not once it is asked to end."""
+        while self._deadline is None:
+            with contextlib.suppress(queue.Full):
+                self._output.put(data, timeout=_FULL_SECONDS)
+                return
+        if not data:  # somebody may still wait for an answer
+            with contextlib.suppress(queue.Full):
+                self._output.put_nowait(data)
 
     def write(self, line: str) -> None:
         """Write a line to the process."""
@@ -77,7 +95,7 @@ class LineProcess:
         """
         data = self._output.get(block=seconds > 0, timeout=max(seconds, 0.0))
         if not data:
-            self._output.put(data)  # the end stays, for each later question
+            self._output.put_nowait(data)  # the end stays, for each later question
         return data
 
     def answer(self, seconds: float) -> bytes:
@@ -128,15 +146,34 @@ class LineProcess:
         """Wait for the end that `quit` asks for; then end all that is left."""
         if self._errors.closed:
             return
-        atexit.unregister(self.end)
         try:
             self.quit()
             assert self._deadline is not None  # `quit` has set it
             # Until nobody can write to the output any more.
             self._reader.join(max(self._deadline - time.monotonic(), 0.0))
         finally:  # also after a second Ctrl-C
-            # The process id can't be another program's before `wait`.
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+            self.kill()
             self._process.wait()
             self._errors.close()
+            _STARTED.discard(self)
+
+    def kill(self) -> None:
+        """End the process at once, with all in its group."""
+        if self._errors.closed:  # it has ended, and its number may be another's now
+            return
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+
+def kill_all() -> None:
+    """End all started processes at once."""
+    for process in tuple(_STARTED):
+        process.kill()
+
+
+@atexit.register
+def _end_all() -> None:
+    for process in tuple(_STARTED):
+        process.quit()
+    for process in tuple(_STARTED):
+        process.end()

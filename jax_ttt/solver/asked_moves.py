@@ -18,8 +18,14 @@ from jaxtyping import Int
 from jax_ttt.games.position_keys import PositionKeys
 from jax_ttt.solver.proof import Line
 
-AskFn = Callable[[Sequence[Line], Sequence[Line], pgx.State], Sequence[int]]
-"""A function `(lines, other lines to the same positions, states) -> legal moves`."""
+AskFn = Callable[
+    [Sequence[Line], Sequence[Line], pgx.State, pgx.State | None], Sequence[int]
+]
+"""A function `(lines, other lines, states, other states) -> legal moves`.
+
+The other lines lead to the same positions, and so do the other states, of games that
+player 1 began; None in games in which that is the same.
+"""
 
 
 class ChangedAnswerError(ValueError):
@@ -48,8 +54,12 @@ class AskedMoves:
         (key,) = start.tolist()
         return cls(ask, {key: ()}, {key: ()})
 
-    def choose(self, keys: PositionKeys, states: pgx.State) -> Int[np.ndarray, " B"]:
+    def choose(
+        self, keys: PositionKeys, states: pgx.State, other_states: pgx.State | None
+    ) -> Int[np.ndarray, " B"]:
         """Return the moves in positions to which a line was found; ask for new ones.
+
+        The states are as those of `AskFn`.
 
         Raises:
             ChangedAnswerError: an answer differs where it is asked again.
@@ -66,6 +76,7 @@ class AskedMoves:
                 [self.first_line[key] for key in places_of_new],
                 [self.last_line[key] for key in places_of_new],
                 jax.tree.map(lambda leaf: leaf[places], states),
+                jax.tree.map(lambda leaf: leaf[places], other_states),
             )
             self.action |= zip(places_of_new, answers, strict=True)
         return np.array([self.action[key] for key in keys.tolist()], np.int32)

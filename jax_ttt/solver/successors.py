@@ -80,9 +80,10 @@ def _with_answers(
     """Return the moves of `turns`, of the player's own ones those that it answers."""
     own = np.flatnonzero(turns.is_own)
     states = jax.tree.map(lambda leaf: leaf[own], turns.states)
+    other_states = jax.tree.map(lambda leaf: leaf[own], turns.other_states)
     moves = turns.moves.copy()
     moves[own] = False
-    moves[own, asked.choose(keys[own], states)] = True
+    moves[own, asked.choose(keys[own], states, other_states)] = True
     return moves
 
 
@@ -200,6 +201,7 @@ class Turns(Generic[LeafT]):
     is_wrong: LeafT  # (B,) bool: its choice is not legal, or depends on a number
     breaks_symmetry: LeafT  # (B,) bool: on an image, it moves elsewhere
     states: pgx.State | None = None  # (B, ...), for a player who is asked on the host
+    other_states: pgx.State | None = None  # where player 1 began, if these are others
 
 
 @functools.partial(
@@ -275,6 +277,7 @@ def turns_of(
         is_wrong=is_wrong,
         breaks_symmetry=breaks_symmetry,
         states=states if with_states else None,
+        other_states=other_states if with_states else None,
     )
 
 

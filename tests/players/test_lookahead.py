@@ -50,7 +50,7 @@ def test_boards_that_do_not_fit_are_searched_in_parts(undecided, monkeypatch):
     whole = values()
     assert sizes == {16 * 81}
     sizes.clear()
-    monkeypatch.setattr(lookahead, "MAX_BOARDS", 100)
+    monkeypatch.setattr(search_players, "MAX_BOARDS", 100)
     np.testing.assert_array_equal(values(), whole)
     assert sizes == {81}
 

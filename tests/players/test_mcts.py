@@ -61,7 +61,7 @@ def test_it_wins_and_blocks(name, host_tree, player_of, position):
 
 @pytest.mark.slow
 def test_it_wins_and_blocks_where_games_are_searched_in_groups(monkeypatch, player_of):
-    monkeypatch.setattr(mcts, "MAX_EDGES", 2 * 201 * 4)
+    monkeypatch.setattr(search_players, "MAX_EDGES", 2 * 201 * 4)
     player = player_of("mcts-online", ENV_ID)
     assert (player.policy, player.evidence) == (None, "none")
     # A win in column 0; the opponent's three stones in column 0; in column 2.
@@ -84,9 +84,9 @@ def test_groups_bound_the_memory(monkeypatch, player_of):
         return analysis.temp_size_in_bytes
 
     edges = 1001 * 4
-    monkeypatch.setattr(mcts, "MAX_EDGES", 256 * edges)
+    monkeypatch.setattr(search_players, "MAX_EDGES", 256 * edges)
     assert num_bytes(256) > 4 * 256 * edges
-    monkeypatch.setattr(mcts, "MAX_EDGES", 8 * edges)
+    monkeypatch.setattr(search_players, "MAX_EDGES", 8 * edges)
     assert num_bytes(256) < 4 * 32 * edges
 
 

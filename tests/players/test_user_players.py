@@ -353,6 +353,34 @@ def test_a_function_that_changes_its_mind_is_sampled(function, env_id):
     assert (match.is_exact, match.first.num_games) == (False, 4)
 
 
+def test_an_asked_function_sees_no_player_numbers():
+    """Of a position it sees the same state in the search and in games."""
+    began = set()
+
+    def function(env_state):
+        stones = np.asarray(env_state.observation).sum(axis=(1, 2, 3))
+        began.update(((env_state.current_player + stones) % 2).tolist())
+        return by_numpy(env_state)
+
+    player = make(function, "connect_4x4")
+    began.clear()  # it was tried with any board
+    jax_ttt.grade(player, max_positions=200, num_games=8)
+    assert began == {0}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+def test_a_function_is_asked_for_few_boards_or_many(seed):
+    weights = np.random.default_rng(seed).normal(size=(32, 4))
+
+    def function(env_state):
+        scores = np.asarray(env_state.observation).reshape(-1, 32) @ weights
+        return np.where(env_state.legal_action_mask, scores, -np.inf).argmax(axis=1)
+
+    grade: Any = jax_ttt.grade(make(function, "connect_4x4"))
+    assert (grade.evidence, grade.first.complete) == ("asked", True)
+
+
 def test_an_asked_function_is_not_asked_again():
     """So it can't play another player after the proof."""
     asked = []
