@@ -64,6 +64,57 @@ def test_an_example_runs(name, tmp_path, monkeypatch, capsys):
         assert "</svg>" in picture.read_text("utf-8")
 
 
+def examine(monkeypatch, *words):
+    """Run the exam with these words."""
+    path = FOLDER / "exam.py"
+    monkeypatch.setattr(sys, "argv", [str(path), *map(str, words)])
+    runpy.run_path(str(path), run_name="__main__")
+
+
+COLUMNS = "moves,s1,s2,s3,s4,s5,s6,s7,s8,s9,kind"
+ROW = "1425,,,1,,,0,-1,-1,-1,mine"  # X wins at once at 3, and only 6 stops O there
+
+
+def test_the_exam_takes_a_game_and_a_file_of_ones_own(tmp_path, monkeypatch, capsys):
+    (tmp_path / "own.csv").write_text(f"{COLUMNS}\n{ROW}\n", "utf-8")
+    examine(monkeypatch, "minimax", "tic_tac_toe", tmp_path / "own.csv")
+    assert "'mine': '100.0% (" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ((COLUMNS, ROW.replace("0", "")), "has other moves than tic_tac_toe"),
+        ((COLUMNS, ROW.replace("1425", "1424")), "has other moves than tic_tac_toe"),
+        ((COLUMNS.replace("kind", "type"), ROW), "KeyError: 'kind'"),
+        ((COLUMNS, ROW.replace("1425", "14x5")), "ValueError: .* 'x'"),
+        ((COLUMNS.replace(",kind", ""), ROW), "TypeError"),
+        ((), "IndexError"),
+    ],
+)
+def test_a_file_that_is_no_exam_is_refused_in_one_line(
+    lines, message, tmp_path, monkeypatch
+):
+    (tmp_path / "own.csv").write_text("\n".join(lines), "utf-8")
+    with pytest.raises(SystemExit, match=rf"\Aerror: .*{message}.*\Z"):
+        examine(monkeypatch, "minimax", "tic_tac_toe", tmp_path / "own.csv")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), r"exam\.py PLAYER \[GAME \[FILE\]\]"),
+        (("nobody",), "error: "),
+        (("random", "tic_tac_toe", "none.csv"), "No such file"),
+        (("random", "tic_tac_toe"), "connect_four.csv has other moves"),
+    ],
+)
+def test_wrong_words_of_the_exam_are_refused(words, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match=message):
+        examine(monkeypatch, *words)
+
+
 @pytest.mark.parametrize("name", ["nim", "misere"])
 def test_the_page_about_own_rules_shows_the_file(name):
     page = (FOLDER.parent / "use" / "own_rules.md").read_text("utf-8")

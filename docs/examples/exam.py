@@ -1,10 +1,8 @@
-"""Ask a player for its moves in 1,012 positions of Connect Four of known value.
-
-python docs/examples/exam.py PLAYER [connect_7x6 | connect_four]
-"""
+"""Positions of known value: python docs/examples/exam.py PLAYER [GAME [FILE]]."""
 
 import csv
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import jax
@@ -17,16 +15,21 @@ from jax_ttt.games.played_game import replay
 FILE = Path(__file__).with_name("connect_four.csv")
 
 
-def examine(player):
+def examine(player, file=FILE):
     """Return the shares as text: of all positions, and of each kind, by its name."""
-    rows = list(csv.DictReader(FILE.read_text("utf-8").splitlines()))
-    lines = [[int(column) - 1 for column in row["moves"]] for row in rows]
-    moves = player.moves(lines, replay(player.env_id, lines), jax.random.key(0))
-    scores = [[float(row[f"s{n}"] or "nan") for n in range(1, 8)] for row in rows]
-    values = np.sign(scores)  # 1: the move wins; 0: a draw; NaN: it is illegal
+    rows = list(csv.DictReader(file.read_text("utf-8").splitlines()))
+    lines = [[int(number) - 1 for number in row["moves"]] for row in rows]
+    names = [name for name in rows[0] if name[1:].isdigit()]  # s1, s2 and so on
+    # 1: the move wins; 0: a draw; NaN: it is illegal
+    values = np.sign([[float(row[name] or "nan") for name in names] for row in rows])
+    states = replay(player.env_id, lines)
+    is_played = states._step_count.tolist() == [len(line) for line in lines]
+    if not is_played or not np.array_equal(states.legal_action_mask, values > -2):
+        raise jax_ttt.Refused(f"{file} has other moves than {player.env_id}")
+    moves = player.moves(lines, states, jax.random.key(0))
     keeps = values[np.arange(len(rows)), moves] == np.nanmax(values, axis=1)
     shares = {}
-    for kind in ("all", "random", "tactical"):
+    for kind in ("all", *sorted({row["kind"] for row in rows})):
         kept = keeps[[kind in ("all", row["kind"]) for row in rows]]
         low, high = wilson_interval(kept.sum(), len(kept))
         shares[kind] = f"{kept.mean():.1%} ({low:.1%} to {high:.1%})"
@@ -34,7 +37,9 @@ def examine(player):
 
 
 if __name__ == "__main__":
-    name, env_id = [*sys.argv[1:], "connect_7x6"][:2]
-    player = jax_ttt.player(name, env_id=env_id)
-    print(examine(player))
-    player.close()
+    name, env_id = [*(sys.argv[1:] or sys.exit(__doc__)), "connect_7x6"][:2]
+    try:
+        with closing(jax_ttt.player(name, env_id=env_id)) as player:
+            print(examine(player, *map(Path, sys.argv[3:])))
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        sys.exit(f"error: {type(error).__name__}: {error}")
