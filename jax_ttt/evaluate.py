@@ -58,7 +58,8 @@ class Args:
     """Seed of all random numbers."""
     max_positions: MaxPositions | None = None
     """Maximum number of positions to enumerate in each seat where the tree is too
-    large; by default as many as fit into memory."""
+    large; by default as many as memory holds, and 50,000 of a program or a function
+    that is asked."""
     policy_csv: Path | None = None
     """File to write the policy to: a row for each position in which the agent decides,
     with its board, to_move, q0 to q8 and move."""

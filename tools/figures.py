@@ -19,6 +19,7 @@ from pgx import State
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.api import train
+from jax_ttt.api.player import default_name
 from jax_ttt.api.training_result import Run
 from jax_ttt.api.values import q_values
 from jax_ttt.config.errors import Refused, require_package
@@ -222,13 +223,14 @@ def corrections_by_update(preset: Preset, seed: int) -> dict[int, dict[Seat, int
 
 def num_corrections(agent: Agent) -> dict[Seat, int]:
     """Return the number of corrections with which an agent never loses, by seat."""
-    found = correcting.find_in_seats(
+    searches = correcting.find_in_seats(
+        name=default_name(agent),
         agent=agent,
         seats=agent.config.seats,
         goal="not-lose",
         exact=correcting.exact_play(agent.config.env_id, "not-lose"),
     )
-    return {seat: progress.num_corrections for seat, progress in dict(found).items()}
+    return {seat: progress.num_corrections for seat, progress in dict(searches).items()}
 
 
 @functools.cache

@@ -128,19 +128,21 @@ def correct(
     name = players.default_name(agent) if name is None else name
     correcting.check_goal(agent.config.env_id, seats, goal)
     exact = correcting.exact_play(agent.config.env_id, goal)
-    agent = correcting.with_precision(agent, precision)
+    agent = correcting.with_precision(name, agent, precision)
     show = _search_progress(agent.config.env_id, say)
-    found: dict[Seat, Progress] = {}
+    searches: dict[Seat, Progress] = {}
     try:
-        for in_seat, progress in correcting.find_in_seats(agent, seats, goal, exact):
-            found[in_seat] = progress
+        for in_seat, progress in correcting.find_in_seats(
+            name, agent, seats, goal, exact
+        ):
+            searches[in_seat] = progress
             show(in_seat, progress, exact.num_nodes())
-        corrections = correcting.joined_corrections(agent, found)
+        corrections = correcting.joined_corrections(agent, searches)
         agent = dataclasses.replace(agent, corrections=corrections)
         on_proof = grade_text.search_progress(name, say)
         proven = correcting.prove_corrected(name, agent, seats, goal, on_proof)
     except KeyboardInterrupt as error:
-        for table in grade_text.level_tables(_level_counts(found)):
+        for table in grade_text.level_tables(_level_counts(searches)):
             error.add_note(f"found so far {table}")
         raise
     agent = agent.with_grade(dataclasses.replace(proven, seats=agent.config.seats))
@@ -148,15 +150,15 @@ def correct(
         agent=agent,
         goal=goal,
         precision=agent.precision,
-        levels=_level_counts(found),
+        levels=_level_counts(searches),
         num_nodes=exact.num_nodes(),
         grade=dataclasses.replace(proven, player=name),
     )
 
 
-def _level_counts(found: Mapping[Seat, Progress]) -> tuple[LevelCounts, ...]:
+def _level_counts(searches: Mapping[Seat, Progress]) -> tuple[LevelCounts, ...]:
     return tuple(
-        level.counts for progress in found.values() for level in progress.levels
+        level.counts for progress in searches.values() for level in progress.levels
     )
 
 

@@ -45,8 +45,8 @@ def grade(
             512.
         seed: The seed of all random numbers.
         max_positions: Maximum number of positions that a search visits in a seat; by
-            default as many as memory holds. A search that reaches this limit proves
-            nothing.
+            default as many as memory holds, and 50,000 of a program or a function
+            that is asked. A search that reaches this limit proves nothing.
         sharding: Splits the positions of a search over devices.
         say: A function that gets the progress as a line, a few times a second; for
             instance `print`.

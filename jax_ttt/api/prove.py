@@ -119,8 +119,8 @@ def prove(
         seat: `"first"`, `"second"` or `"both"`; by default the seats that the player
             learned.
         max_positions: Maximum number of positions that a search visits in a seat; by
-            default as many as memory holds. A search that reaches this limit proves
-            nothing.
+            default as many as memory holds, and 50,000 of a program or a function
+            that is asked. A search that reaches this limit proves nothing.
         sharding: As in `grade`.
         say: As in `grade`.
 

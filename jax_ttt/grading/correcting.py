@@ -56,7 +56,7 @@ def check_goal(env_id: EnvId, seats: tuple[Seat, ...], goal: Goal) -> None:
 
 
 def find_in_seats(
-    agent: Agent, seats: tuple[Seat, ...], goal: Goal, exact: ExactPlay
+    name: str, agent: Agent, seats: tuple[Seat, ...], goal: Goal, exact: ExactPlay
 ) -> Iterator[tuple[Seat, Progress]]:
     """Yield what is found in a seat, seat by seat; see `find_corrections`.
 
@@ -67,9 +67,7 @@ def find_in_seats(
         RuntimeError: exact play contradicts itself, or what is known of the game.
     """
     order_fn = Partial(saved_agents.ordered_actions, agent.network, agent.params)
-    player = registry.agent_player(
-        "agent", dataclasses.replace(agent, corrections=None)
-    )
+    player = registry.agent_player(name, dataclasses.replace(agent, corrections=None))
     for seat in seats:
         searched = dataclasses.replace(
             search_grade.searched_player(player, seat),
@@ -81,7 +79,7 @@ def find_in_seats(
             yield seat, progress
 
 
-def with_precision(agent: Agent, precision: AgentPrecision) -> Agent:
+def with_precision(name: str, agent: Agent, precision: AgentPrecision) -> Agent:
     """Return the agent with weights of this precision.
 
     If they become integers, corrections go: they were made for another network.
@@ -101,7 +99,7 @@ def with_precision(agent: Agent, precision: AgentPrecision) -> Agent:
         raise SettingError("precision", "int8: its weights are integers", precision)
     if is_integer or not makes_integers:
         return agent
-    boards = _sample_boards(agent)
+    boards = _sample_boards(name, agent)
     try:
         params = q_network.to_integers(agent.network, agent.params, boards)
     except ValueError as error:
@@ -109,12 +107,10 @@ def with_precision(agent: Agent, precision: AgentPrecision) -> Agent:
     return dataclasses.replace(agent, params=params, corrections=None)
 
 
-def _sample_boards(agent: Agent) -> np.ndarray:
+def _sample_boards(name: str, agent: Agent) -> np.ndarray:
     """Return observations of boards that the agent meets, from all levels."""
     env_id = agent.config.env_id
-    player = registry.agent_player(
-        "agent", dataclasses.replace(agent, corrections=None)
-    )
+    player = registry.agent_player(name, dataclasses.replace(agent, corrections=None))
     start = position_keys.first_number(env_id)
     keys: list[np.ndarray] = []
     for seat in player.seats:
@@ -153,14 +149,16 @@ def exact_play(env_id: EnvId, goal: Goal) -> ExactPlay:
 
 
 def joined_corrections(
-    agent: Agent, found: Mapping[Seat, Progress]
+    agent: Agent, searches: Mapping[Seat, Progress]
 ) -> Corrections | None:
-    """Return the corrections found, and those that the agent had for other seats."""
+    """Return those of the searches, and those that the agent had for other seats."""
     columns = [(np.zeros(0, "u8"), np.zeros(0, "u1"))]
-    for progress in found.values():
+    for progress in searches.values():
         columns += [(level.keys, level.actions) for level in progress.levels]
     if (old := agent.corrections) is not None:
-        stays = np.array([seat not in found for seat in old.seats(agent.config.env_id)])
+        stays = np.array(
+            [seat not in searches for seat in old.seats(agent.config.env_id)]
+        )
         columns.append((old.keys[stays], old.actions[stays]))
     keys, actions = map(np.concatenate, zip(*columns, strict=True))
     order = np.argsort(keys)
