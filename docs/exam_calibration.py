@@ -42,7 +42,7 @@ def without_values(depth: int) -> PlayerFn:
 def row(name: str, player: str | PlayerFn) -> str:
     """Return the scores of a player as a row of a table in Markdown."""
     begin = time.process_time()
-    shares = examine(jax_ttt.player(player, env_id=ENV_ID))
+    shares = dict(examine(jax_ttt.player(player, env_id=ENV_ID)))
     seconds = f"{time.process_time() - begin:.0f} s"
     return f"| {' | '.join([name, *shares.values(), seconds])} |"
 

@@ -15,6 +15,7 @@ WRITTEN = {
     "draw": ("game.svg", "board.svg", "values.svg", "agent.svg"),
     "eight_seeds": ("seeds.svg",),
     "exam": (),
+    "grade_seconds": (),
     "hex": (),
     "misere": (),
     "nim": ("nim.safetensors",),
@@ -29,6 +30,7 @@ PRINTED = {
     "connect_four": "unbeatable: no line of play by any opponent wins against it",
     "draw": r"\A\Z",  # nothing
     "exam": r"'all': '96\.6% \(95\.3% to 97\.6%\)', 'random': '98\.4% ",
+    "grade_seconds": r"(?s)jax.numpy, tic_tac_toe: .* s\n.*numpy, connect_4x4: .* s\n",
     "eight_seeds": "8 of 8 agents are proven unbeatable",
     "hex": r"\Awins every game: .* as X \(5,514 positions\)\n\Z",
     "misere": r"unbeatable: .*, as X or as O \(5,478 positions\)",
@@ -46,12 +48,14 @@ WORDS = {"exam": ["shipped:connect-7x6"]}
 
 LEARNERS = ("n_step", "dueling", "policy_gradient")
 """Files for `--learner`, which do nothing alone."""
+OTHERS = ("torch_dqn", "mctx_search")
+"""Files that need other packages: `test_training_hook.py` runs them."""
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("trained_once")
 @pytest.mark.parametrize(
-    "name", sorted({path.stem for path in FOLDER.glob("*.py")} - {*LEARNERS})
+    "name", sorted({path.stem for path in FOLDER.glob("*.py")} - {*LEARNERS, *OTHERS})
 )
 def test_an_example_runs(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

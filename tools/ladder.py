@@ -279,7 +279,7 @@ def exam_row(system: System, copies: int) -> ExamRow:
     options = ProgramOptions(copies=copies, answer_seconds=120.0)
     player = registry.make_player(spec, env_id, jax.random.key(0), options)
     try:
-        return system, examine(player)
+        return system, dict(examine(player))
     finally:
         player.close()
 

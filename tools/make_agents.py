@@ -207,7 +207,7 @@ def page() -> str:
         commands=LARGE_COMMANDS,
         exam=table(
             EXAM_HEAD,
-            [(f"`shipped:{LARGE}`", *examine(shipped_player(LARGE)).values())],
+            [(f"`shipped:{LARGE}`", *dict(examine(shipped_player(LARGE))).values())],
         ),
     )
 

@@ -2,7 +2,6 @@
 
 import csv
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import jax
@@ -16,30 +15,26 @@ FILE = Path(__file__).with_name("connect_four.csv")
 
 
 def examine(player, file=FILE):
-    """Return the shares as text: of all positions, and of each kind, by its name."""
+    """Yield "all" and the name of each kind of positions, with the share as text."""
     rows = list(csv.DictReader(file.read_text("utf-8").splitlines()))
     lines = [[int(number) - 1 for number in row["moves"]] for row in rows]
     names = [name for name in rows[0] if name[1:].isdigit()]  # s1, s2 and so on
-    # 1: the move wins; 0: a draw; NaN: it is illegal
     values = np.sign([[float(row[name] or "nan") for name in names] for row in rows])
-    states = replay(player.env_id, lines)
-    is_played = states._step_count.tolist() == [len(line) for line in lines]
-    if not is_played or not np.array_equal(states.legal_action_mask, values > -2):
+    states = replay(player.env_id, lines)  # the value of an illegal move is NaN
+    if not np.array_equal(states.legal_action_mask, values > -2):
         raise jax_ttt.Refused(f"{file} has other moves than {player.env_id}")
     moves = player.moves(lines, states, jax.random.key(0))
     keeps = values[np.arange(len(rows)), moves] == np.nanmax(values, axis=1)
-    shares = {}
     for kind in ("all", *sorted({row["kind"] for row in rows})):
         kept = keeps[[kind in ("all", row["kind"]) for row in rows]]
         low, high = wilson_interval(kept.sum(), len(kept))
-        shares[kind] = f"{kept.mean():.1%} ({low:.1%} to {high:.1%})"
-    return shares
+        yield kind, f"{kept.mean():.1%} ({low:.1%} to {high:.1%})"
 
 
 if __name__ == "__main__":
     name, env_id = [*(sys.argv[1:] or sys.exit(__doc__)), "connect_7x6"][:2]
     try:
-        with closing(jax_ttt.player(name, env_id=env_id)) as player:
-            print(examine(player, *map(Path, sys.argv[3:])))
+        player = jax_ttt.player(name, env_id=env_id)
+        print(dict(examine(player, *map(Path, sys.argv[3:]))))
     except (OSError, ValueError, LookupError, TypeError) as error:
         sys.exit(f"error: {type(error).__name__}: {error}")
