@@ -122,7 +122,6 @@ class Questions:
         self._change = ""  # of an answer, once one has changed
         self._asked = new()
         self._again = new()
-        self._rng = np.random.default_rng(0)
 
     @property
     def share_again(self) -> float | None:
@@ -160,9 +159,10 @@ class Questions:
         if self._change:
             raise ChangedAnswerError(self._change)
         moves = self.moves(seat, lines, states)
-        is_chosen = self._rng.random(len(lines)) < _SECOND_SHARE
+        rng = np.random.default_rng(self.num_asked[seat])
+        is_chosen = rng.random(len(lines)) < _SECOND_SHARE
         is_chosen[: max(_FIRST_POSITIONS - self.num_asked[seat], 0)] = True
-        order = self._rng.permutation(np.flatnonzero(is_chosen))
+        order = rng.permutation(np.flatnonzero(is_chosen))
         again: Iterable[int] = ()
         if len(order):
             again = self._again.answers(
