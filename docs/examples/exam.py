@@ -17,7 +17,7 @@ FILE = Path(__file__).with_name("connect_four.csv")
 def examine(player, file=FILE):
     """Yield "all" and the name of each kind of positions, with the share as text."""
     rows = list(csv.DictReader(file.read_text("utf-8").splitlines()))
-    lines = [[int(number) - 1 for number in row["moves"]] for row in rows]
+    lines = [tuple(int(number) - 1 for number in row["moves"]) for row in rows]
     names = [name for name in rows[0] if name[1:].isdigit()]  # s1, s2 and so on
     values = np.sign([[float(row[name] or "nan") for name in names] for row in rows])
     states = replay(player.env_id, lines)  # the value of an illegal move is NaN
