@@ -15,7 +15,7 @@ from jax_ttt.grading import correcting
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.runtime import compiling
 from jax_ttt.runtime.words import count_phrase
-from jax_ttt.solver.find_corrections import LevelCounts, Progress
+from jax_ttt.solver.find_corrections import LevelCounts, SearchProgress
 from jax_ttt.text import grade_text, html
 
 _AIMS: dict[Goal, str] = {"not-lose": "is unbeatable", "win": "wins every game"}
@@ -130,7 +130,7 @@ def correct(
     exact = correcting.exact_play(agent.config.env_id, goal)
     agent = correcting.with_precision(name, agent, precision)
     show = _search_progress(agent.config.env_id, say)
-    searches: dict[Seat, Progress] = {}
+    searches: dict[Seat, SearchProgress] = {}
     try:
         for in_seat, progress in correcting.find_in_seats(
             name, agent, seats, goal, exact
@@ -156,7 +156,7 @@ def correct(
     )
 
 
-def _level_counts(searches: Mapping[Seat, Progress]) -> tuple[LevelCounts, ...]:
+def _level_counts(searches: Mapping[Seat, SearchProgress]) -> tuple[LevelCounts, ...]:
     return tuple(
         level.counts for progress in searches.values() for level in progress.levels
     )
@@ -164,7 +164,7 @@ def _level_counts(searches: Mapping[Seat, Progress]) -> tuple[LevelCounts, ...]:
 
 def _search_progress(
     env_id: EnvId, say: Callable[[str], None]
-) -> Callable[[Seat, Progress, int], None]:
+) -> Callable[[Seat, SearchProgress, int], None]:
     """Return a function that shows the progress of a search, a few times a second.
 
     It takes the seat, the progress there, and the nodes that exact play has searched.
@@ -174,7 +174,7 @@ def _search_progress(
     level = -1
     rows, columns = GAMES[env_id].shape
 
-    def show(seat: Seat, progress: Progress, nodes: int) -> None:
+    def show(seat: Seat, progress: SearchProgress, nodes: int) -> None:
         nonlocal last_time, level_start, level
         now = time.monotonic()
         if progress.num_stones != level:

@@ -28,7 +28,7 @@ from jax_ttt.players import registry, saved_agents
 from jax_ttt.players.saved_agents import Agent
 from jax_ttt.solver import find_corrections, losing_lines
 from jax_ttt.solver.corrections import Corrections
-from jax_ttt.solver.find_corrections import ExactPlay, Progress
+from jax_ttt.solver.find_corrections import ExactPlay, SearchProgress
 from jax_ttt.solver.reached_positions import OnBatch
 
 _SAMPLE_SIZE = 128
@@ -57,7 +57,7 @@ def check_goal(env_id: EnvId, seats: tuple[Seat, ...], goal: Goal) -> None:
 
 def find_in_seats(
     name: str, agent: Agent, seats: tuple[Seat, ...], goal: Goal, exact: ExactPlay
-) -> Iterator[tuple[Seat, Progress]]:
+) -> Iterator[tuple[Seat, SearchProgress]]:
     """Yield what is found in a seat, seat by seat; see `find_corrections`.
 
     The last of a seat has the corrections of the agent's weights there. Nothing is
@@ -149,7 +149,7 @@ def exact_play(env_id: EnvId, goal: Goal) -> ExactPlay:
 
 
 def joined_corrections(
-    agent: Agent, searches: Mapping[Seat, Progress]
+    agent: Agent, searches: Mapping[Seat, SearchProgress]
 ) -> Corrections | None:
     """Return those of the searches, and those that the agent had for other seats."""
     columns = [(np.zeros(0, "u8"), np.zeros(0, "u1"))]

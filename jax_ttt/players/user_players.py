@@ -359,11 +359,11 @@ def program_player(
     name: str, command: Sequence[str], env_id: EnvId, options: ProgramOptions
 ) -> AskedPlayer:
     """Return a program as a player, which is started when it is asked first."""
-    new = functools.partial(Program, name, command, env_id, options)
+    new = functools.partial(AskedProgram, name, command, env_id, options)
     return _asked_player(Questions(name, new, options.say), env_id)
 
 
-class Program:
+class AskedProgram:
     """A program: processes in each seat, which start when the seat is asked."""
 
     def __init__(
@@ -493,7 +493,7 @@ def from_function(
             one action per game, or plays an illegal move.
     """
     takes_key = _takes_key(name, function)
-    asked = _HostFunction(name, function)
+    asked = _AskedFunction(name, function)
     questions = Questions(name, lambda: asked, say, sees_states=True)
     key, boards = jax.random.key(0), _test_boards(env_id)
     seen = boards if takes_key else jax.tree.map(lambda x: x[:1], boards)
@@ -594,7 +594,7 @@ def _moves_in_blocks(
 
 
 @dataclasses.dataclass(frozen=True)
-class _HostFunction:
+class _AskedFunction:
     """A user's function that is asked on the host, for many boards at a time."""
 
     name: str

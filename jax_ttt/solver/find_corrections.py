@@ -101,7 +101,7 @@ class CorrectedLevel(NamedTuple):
     actions: UInt8[np.ndarray, " C"]
 
 
-class Progress(NamedTuple):
+class SearchProgress(NamedTuple):
     """What a search for corrections has found, and how far it is in a level."""
 
     levels: tuple[CorrectedLevel, ...]  # in which the player is to move
@@ -117,10 +117,10 @@ class Progress(NamedTuple):
 
 def find_corrections(
     player: SearchedPlayer, order_fn: Partial, exact: ExactPlay, goal: Goal
-) -> Iterator[Progress]:
+) -> Iterator[SearchProgress]:
     """Yield after each batch of positions what is found; at last, what suffices.
 
-    With the corrections of the last `Progress` the player reaches the goal. `order_fn`
+    With the corrections of the last `SearchProgress` the player reaches the goal. `order_fn`
     returns all actions in the player's order of preference `(B, A)` for a batch of
     states, the illegal ones last.
 
@@ -144,7 +144,7 @@ def _search_once(
     exact: ExactPlay,
     goal: Goal,
     refused: PositionKeys,
-) -> Generator[Progress, None, PositionKeys | None]:
+) -> Generator[SearchProgress, None, PositionKeys | None]:
     """Enumerate what the player reaches; it never moves to a refused position.
 
     Returns the positions that it must not move to either, since it could not keep the
@@ -167,7 +167,7 @@ def _search_once(
                     # Any move, unless it leads to a refused position.
                     _, allowed = _split_moves(player, keys[places], refused)
                     actions[places] = first_of_order(order, allowed)
-                yield Progress(levels, num_stones, len(keys), places.stop)
+                yield SearchProgress(levels, num_stones, len(keys), places.stop)
             if (actions < 0).any():
                 lost = keys[actions < 0]
                 leads, _ = _split_moves(player, before, lost)
@@ -195,7 +195,7 @@ def _search_once(
             if is_bad.any():
                 bad.append(keys[places][np.unique(after.row[is_bad])])
             builder.add(plain_rows(after.keys[after.result == OPEN]))
-            yield Progress(levels, num_stones, len(keys), places.stop)
+            yield SearchProgress(levels, num_stones, len(keys), places.stop)
         if bad:
             if player.moves_at(num_stones) or num_stones > exact.first_level:
                 raise RuntimeError(f"exact play errs with {num_stones} stones")

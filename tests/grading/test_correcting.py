@@ -19,7 +19,7 @@ from jax_ttt.grading import correcting, grader, search_grade
 from jax_ttt.networks import integer_network
 from jax_ttt.players import registry, saved_agents
 from jax_ttt.solver import find_corrections
-from jax_ttt.solver.find_corrections import ExactPlay, Progress
+from jax_ttt.solver.find_corrections import ExactPlay, SearchProgress
 
 slow = pytest.mark.slow
 FOUND_AGAIN = [
@@ -150,7 +150,7 @@ def preferred_moves(keys, order):
 def no_corrections(player, seats=SEATS, **settings):
     """Return a search that finds no move to correct in these seats."""
     if player.seat in seats:
-        return iter([Progress((), 0, 1, 1)])
+        return iter([SearchProgress((), 0, 1, 1)])
     return FIND_CORRECTIONS(player=player, **settings)
 
 

@@ -17,7 +17,7 @@ from jax_ttt.config.errors import Refused
 from jax_ttt.config.player_kinds import ProgramOptions
 from jax_ttt.games import pgx_games
 from jax_ttt.players import user_players
-from jax_ttt.players.user_players import Program
+from jax_ttt.players.user_players import AskedProgram
 
 LINE = (4, 0)
 WHERE = "after the moves 4 0"
@@ -52,7 +52,7 @@ def start():
     def new(written, seconds=SOON, copies=1):
         command = getattr(written, "command", written)
         options = ProgramOptions(copies=copies, answer_seconds=seconds)
-        made.append(Program("NAME", command, "tic_tac_toe", options))
+        made.append(AskedProgram("NAME", command, "tic_tac_toe", options))
         return made[-1]
 
     yield new
@@ -109,7 +109,9 @@ def copies(tmp_path_factory):
     sys.stdout.flush()
     """,
     )
-    asked = Program("NAME", written.command, "tic_tac_toe", ProgramOptions(copies=4))
+    asked = AskedProgram(
+        "NAME", written.command, "tic_tac_toe", ProgramOptions(copies=4)
+    )
     yield asked
     asked.end()
 
