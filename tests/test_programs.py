@@ -7,6 +7,7 @@ import re
 import runpy
 import shlex
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from player_programs import PlayerProgram
 
 import jax_ttt
 from jax_ttt import arena, evaluate, play
+from jax_ttt.runtime import interrupts
 
 CHECKER = runpy.run_path(
     str(Path(__file__).parents[1] / "docs" / "check_certificate.py")
@@ -380,6 +382,48 @@ def test_a_signal_ends_the_program_too(command, number, code, message, write, tm
         process.kill()
         process.communicate()
     assert (process.returncode, err) == (code, message)
+    assert written.left_running() == []
+
+
+@pytest.mark.slow
+@pytest.mark.fault
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_second_signal_leaves_no_program(number, write, tmp_path):
+    """It comes while the command waits a second for the programs to end."""
+    written = write(code=player_programs.DEAF, keeps_output=True)
+    process = as_users.start(
+        "evaluate", written.name, "--copies", 3, "--answer-seconds", 300, cwd=tmp_path
+    )
+    try:
+        written.wait_until_asked()
+        process.send_signal(number)
+        time.sleep(interrupts.SAME_REQUEST + 0.1)
+        process.send_signal(number)
+        process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode in (-number, 128 + number)
+    assert written.left_running() == []
+
+
+@pytest.mark.slow
+@pytest.mark.fault
+def test_ctrl_c_ends_a_search_that_asks_a_program(write, tmp_path):
+    written = write(
+        "time.sleep(0.05); say([m for m in range(4) if moves.count(m) < 4][0])"
+    )
+    process = as_users.start(
+        "evaluate", written.name, "--env-id", "connect_4x4", cwd=tmp_path
+    )
+    try:
+        written.wait_until_asked()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.communicate()
+    assert (process.returncode, out, err) == (130, "", "error: interrupted\n")
     assert written.left_running() == []
 
 

@@ -182,10 +182,10 @@ def _search_progress(
         if now - last_time < 0.2:
             return
         last_time = now
-        _, num_stones, num_positions, num_done = progress
+        num_positions, num_done = progress.num_positions, progress.num_done
         left = (now - level_start) * (num_positions - num_done) / num_done
         say(
-            f"correcting {grade_text.seat_phrase(seat)}: {num_stones} of "
+            f"correcting {grade_text.seat_phrase(seat)}: {level} of "
             f"{rows * columns} stones, {num_done:,} of {num_positions:,} positions, "
             f"{count_phrase(progress.num_corrections, 'correction')}, exact play "
             f"searched {nodes:,}, {left:.0f} s left here"

@@ -33,7 +33,8 @@ def grade(
 
     In an enumerable game the grade is exact. In all others, a deterministic player is
     searched as by `prove`, which can take minutes. Ctrl-C ends the search; the grade
-    then has what was found so far.
+    then has what was found so far. Where a program or a function is asked, it is
+    raised.
 
     Args:
         player: An agent, a built-in player's name or a function; see `player`.

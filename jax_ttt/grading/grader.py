@@ -36,8 +36,8 @@ def follow_lines(
     In an enumerable game the whole tree is known. Elsewhere all positions that the
     player reaches are enumerated, at most `max_positions` in a seat; None means as many
     as memory and disk hold. A random player whose policy is unknown has no such part.
-    After Ctrl-C, the grade has what was found until then; without `keep_interrupted` it
-    is raised.
+    After Ctrl-C, the grade has what was found until then; without `keep_interrupted`,
+    and of a player who is asked, it is raised.
 
     Raises:
         Refused: the player plays an illegal move, or a correction is for a board that
@@ -71,7 +71,6 @@ def follow_lines(
                 )
                 seats = {seat: result.grade for seat, result in results.items()}
             except ChangedAnswerError as error:
-                player.close()
                 note = str(error)
         grade = Grade(
             env_id=env_id,
@@ -111,8 +110,7 @@ def with_match(
     """Return the grade with a match of `num_games` in each seat against random.
 
     None means no game if the rates of the graded seats are exact, else
-    `DEFAULT_NUM_GAMES`.
-    `key` is consumed.
+    `DEFAULT_NUM_GAMES`. `key` is consumed.
 
     Raises:
         Refused: `num_games` is 0, and the grade has no exact part either.

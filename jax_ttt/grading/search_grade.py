@@ -19,10 +19,7 @@ from jax_ttt.runtime import devices
 from jax_ttt.solver import losing_lines, merged_positions, reached_positions
 from jax_ttt.solver.batches import IllegalMoveError, SearchedPlayer
 from jax_ttt.solver.corrections import Corrections
-from jax_ttt.solver.reached_positions import (
-    OnBatch,
-    Reach,
-)
+from jax_ttt.solver.reached_positions import OnBatch, Reach
 
 _CPU_BATCH = 2**13
 """Positions in a call of the compiled programs, on a CPU."""

@@ -120,9 +120,9 @@ def find_corrections(
 ) -> Iterator[SearchProgress]:
     """Yield after each batch of positions what is found; at last, what suffices.
 
-    With the corrections of the last `SearchProgress` the player reaches the goal. `order_fn`
-    returns all actions in the player's order of preference `(B, A)` for a batch of
-    states, the illegal ones last.
+    With the corrections of the last `SearchProgress` the player reaches the goal.
+    `order_fn` returns all actions in the player's order of preference `(B, A)` for a
+    batch of states, the illegal ones last.
 
     Raises:
         RuntimeError: exact play contradicts itself, or by it no move of the player
@@ -157,7 +157,8 @@ def _search_once(
     bad_results = (LOST, DRAWN) if goal == "win" else (LOST,)
     while len(keys):
         if player.moves_at(num_stones):
-            actions, preferred = np.empty((2, len(keys)), np.int8)
+            actions = np.empty(len(keys), np.int8)
+            preferred = np.empty(len(keys), np.int8)
             compute = functools.partial(_ordered_actions, player.env_id, order_fn)
             for places, order in in_batches(player, compute, keys):
                 preferred[places] = order[:, 0]
