@@ -6,17 +6,17 @@ import { pathToFileURL } from "node:url";
 
 const [folder] = process.argv.slice(2);
 const load = (name) => import(pathToFileURL(`${folder}/${name}`));
-const { Rules } = await load("rules.js");
-const { solve } = await load("solver.js");
-const { ResultSolver } = await load("result_solver.js");
-const { checkLines, compareMoves } = await load("agent_lines.js");
-const { readAgent } = await load("agent_file.js");
-const { makePlayer } = await load("players.js");
-const { countByStones } = await load("corrections.js");
-const { BoardValues, provenText } = await load("board_values.js");
-const { Grades } = await load("grades.js");
-const { movesText } = await load("comparison.js");
-const { Selection } = await load("selection.js");
+const { Rules } = await load("engine/rules.js");
+const { solve } = await load("engine/solver.js");
+const { ResultSolver } = await load("engine/result_solver.js");
+const { checkLines, compareMoves } = await load("engine/agent_lines.js");
+const { readAgent } = await load("files/agent_file.js");
+const { makePlayer } = await load("engine/players.js");
+const { countByStones } = await load("engine/corrections.js");
+const { BoardValues, provenText } = await load("state/board_values.js");
+const { Grades } = await load("state/grades.js");
+const { movesText } = await load("state/comparison.js");
+const { Selection } = await load("state/selection.js");
 
 const agentOf = (path) => readAgent(new Uint8Array(readFileSync(path)).buffer);
 

@@ -16,7 +16,7 @@ from jax_ttt.runtime import atomic_files
 from jax_ttt.web import agent_files
 from jax_ttt.web.agent_files import ListedAgent
 
-STATIC = Path(__file__).parent / "static"
+STATIC = Path(__file__).resolve().parent / "static"
 """The page's files."""
 POLICY = (
     "default-src 'none'; script-src {scripts}; worker-src {workers}; "
@@ -24,7 +24,7 @@ POLICY = (
     "base-uri 'none'; form-action 'none'"
 )
 """The Content-Security-Policy of the page."""
-_IMPORT = re.compile(r'(?m)^(import |.* from )"(\./[\w./-]+)";$')
+_IMPORT = re.compile(r'(?m)^(import |.* from )"(\.{1,2}/[\w./-]+)";$')
 """An import of a module of the page: the code before its path, and the path."""
 _MAIN, _WORKER = "main.js", "worker.js"
 
@@ -131,7 +131,7 @@ def _imported_modules(main: Path) -> list[Path]:
         if path not in modules:
             modules.add(path)
             names = [name for _, name in _IMPORT.findall(path.read_text("utf-8"))]
-            paths += [path.parent / name for name in names]
+            paths += [(path.parent / name).resolve() for name in names]
     return sorted(modules)
 
 
@@ -148,6 +148,6 @@ def _nested_url(path: Path) -> str:
 def _code_with_imports(path: Path, name_of: Callable[[Path], str]) -> str:
     """Return a module's code; `name_of` gives the new name of each imported module."""
     return _IMPORT.sub(
-        lambda match: f'{match[1]}"{name_of(path.parent / match[2])}";',
+        lambda match: f'{match[1]}"{name_of((path.parent / match[2]).resolve())}";',
         path.read_text("utf-8"),
     )

@@ -9,9 +9,9 @@ import { pathToFileURL } from "node:url";
 
 const [folder, path] = process.argv.slice(2);
 const load = (name) => import(pathToFileURL(`${folder}/${name}`));
-const { Rules } = await load("rules.js");
-const { Learner, Table, makeGraph } = await load("learner.js");
-const { Network } = await load("network_learner.js");
+const { Rules } = await load("engine/rules.js");
+const { Learner, Table, makeGraph } = await load("engine/learner.js");
+const { Network } = await load("engine/network_learner.js");
 
 const cases = JSON.parse(readFileSync(path, "utf-8"));
 const rules = new Rules("tic_tac_toe");

@@ -7,12 +7,13 @@ import { pathToFileURL } from "node:url";
 
 const [folder, name, out, learnerName, ...seeds] = process.argv.slice(2);
 const load = (file) => import(pathToFileURL(`${folder}/${file}`));
-const { Rules } = await load("rules.js");
-const { readAgent } = await load("agent_file.js");
-const { asRead } = await load("agent_writer.js");
-const { LEARNERS, configWith } = await load("learner_settings.js");
-const { LearningRun, PacedRun } = await load("learning_run.js");
-const { makePlayer } = await load("players.js");
+const { Rules } = await load("engine/rules.js");
+const { readAgent } = await load("files/agent_file.js");
+const { writeAgent } = await load("files/agent_writer.js");
+const { asRead } = await load("engine/learned_agent.js");
+const { LEARNERS, configWith } = await load("engine/learner_settings.js");
+const { LearningRun, PacedRun } = await load("engine/learning_run.js");
+const { makePlayer } = await load("engine/players.js");
 
 const rules = new Rules("tic_tac_toe");
 const { cells } = JSON.parse(readFileSync(`${folder}/tic_tac_toe.json`));
@@ -30,15 +31,16 @@ function valuesAtStart(agent) {
 async function train(learner, seed) {
   const rows = [];
   const shares = [];
-  const { paced, result } = begin({ learner, seed }, Infinity, ({ row }) => {
+  const { result } = begin({ learner, seed }, Infinity, ({ row }) => {
     if (row === null) return;
     rows.push(row.update);
     shares.push(row.grade.first.win_rate);
   });
-  const { bytes, ...report } = await result;
+  const { agent, ...report } = await result;
+  const bytes = writeAgent(agent);
   const file = `${learner}-${seed}.safetensors`;
   writeFileSync(`${out}/${file}`, Buffer.from(bytes));
-  const values = valuesAtStart(asRead(paced.run.agent));
+  const values = valuesAtStart(asRead(agent));
   return {
     ...{ ...report, learner, seed, rows, shares, file, values },
     "read values": valuesAtStart(readAgent(bytes)),
@@ -112,8 +114,8 @@ const PROGRAMS = {
     paced.direct({ name: "continue" });
     await sleep(300);
     paced.direct({ name: "stop" });
-    const { update, bytes } = await result;
-    const { config, updates } = readAgent(bytes);
+    const { update, agent } = await result;
+    const { config, updates } = readAgent(writeAgent(agent));
     return {
       paused: paused.status,
       "updates while paused": later - paused.update,

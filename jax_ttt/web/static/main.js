@@ -1,24 +1,26 @@
 // The page: a board with its tools, and the panels beside it.
 
+import { openSource } from "./files/source.js";
+import { App } from "./state/app.js";
+import { provenText } from "./state/board_values.js";
+import { say } from "./state/messages.js";
+import { LAYERS, TABS } from "./state/settings.js";
+import { statusOf } from "./state/status.js";
+import { number } from "./state/words.js";
+import { SetupTools } from "./views/analysis_panel.js";
+import { Board } from "./views/board.js";
+import { ComparePanel } from "./views/compare_panel.js";
+import { Entrance } from "./views/entrance.js";
+import { LearningPanel } from "./views/learning_panel.js";
+import { Legend } from "./views/legend.js";
+import { MoveList } from "./views/moves.js";
+import { PlayPanel } from "./views/play_panel.js";
+import { ProofPanel } from "./views/proof_panel.js";
+import { ReviewPanel } from "./views/review_panel.js";
+import { asSvg, copy, textOf } from "./views/share.js";
+import { StatisticsPanel } from "./views/statistics_panel.js";
+import { Button, Check, Tabs, ThemeButton, isShortcut } from "./views/ui.js";
 import { html, render, useErrorBoundary } from "./vendor/htm-preact.js";
-import { SetupTools } from "./analysis.js";
-import { App } from "./app.js";
-import { Board } from "./board.js";
-import { provenText } from "./board_values.js";
-import { ComparePanel } from "./compare_panel.js";
-import { Entrance } from "./entrance.js";
-import { LearningPanel } from "./learning_panel.js";
-import { Legend } from "./legend.js";
-import { MoveList } from "./moves.js";
-import { PlayPanel } from "./play_panel.js";
-import { ProofPanel } from "./proof_panel.js";
-import { ReviewPanel } from "./review_panel.js";
-import { asSvg, copy, textOf } from "./share.js";
-import { LAYERS, TABS } from "./settings.js";
-import { openSource } from "./source.js";
-import { StatisticsPanel } from "./statistics_panel.js";
-import { statusOf } from "./status.js";
-import { Button, Check, Tabs, ThemeButton, isShortcut, number, say } from "./ui.js";
 
 const PANELS = {
   game: PlayPanel,

@@ -1,12 +1,12 @@
 // The page's Web Worker, which computes the tasks that engine.js posts, one by one.
 
-import { rulesOf } from "./rules.js";
-import { readAgent } from "./agent_file.js";
-import { checkLines, compareMoves } from "./agent_lines.js";
-import { makePlayer } from "./players.js";
-import { LearningRun, PacedRun } from "./learning_run.js";
-import { gradeOf, lookaheadValues } from "./search.js";
-import { solve } from "./solver.js";
+import { checkLines, compareMoves } from "./engine/agent_lines.js";
+import { LearningRun, PacedRun } from "./engine/learning_run.js";
+import { makePlayer } from "./engine/players.js";
+import { rulesOf } from "./engine/rules.js";
+import { gradeOf, lookaheadValues } from "./engine/search.js";
+import { solve } from "./engine/solver.js";
+import { readAgent } from "./files/agent_file.js";
 
 const PROGRESS_EVERY = 100; // milliseconds
 

@@ -164,7 +164,7 @@ def exported_url(weak, tmp_path_factory):
     data = one_file.page_data([*agent_files.shipped_agents(), *runs])
     static = tmp_path_factory.mktemp("page") / "static"
     shutil.copytree(one_file.STATIC, static)
-    learners = static / "learner_settings.js"
+    learners = static / "engine" / "learner_settings.js"
     text = learners.read_text("utf-8")
     assert text.count(SHIPPED) == 1
     learners.write_text(text.replace(SHIPPED, SHORT), "utf-8")

@@ -1,16 +1,16 @@
 // What the page computes in the cases of tests/rule_cases.py. Each check returns how many
 // comparisons it made, and those that differ.
 
-import { Rules, SEATS, SIDES, gameOf } from "./rules.js";
-import { readAgent } from "./agent_file.js";
-import { makePlayer } from "./players.js";
-import { gradeOf, lookaheadValues } from "./search.js";
-import { decideAtOnce, solve } from "./solver.js";
-import { sha256 } from "./sha256.js";
-import { Engine } from "./engine.js";
-import { LEVELS } from "./levels.js";
-import { chooseHint } from "./board_values.js";
-import { provenFrom, ratesOf, sourceOfRates } from "./grades.js";
+import { Rules, SEATS, SIDES, gameOf } from "./engine/rules.js";
+import { readAgent } from "./files/agent_file.js";
+import { makePlayer } from "./engine/players.js";
+import { gradeOf, lookaheadValues } from "./engine/search.js";
+import { decideAtOnce, solve } from "./engine/solver.js";
+import { sha256 } from "./files/sha256.js";
+import { Engine } from "./state/engine.js";
+import { LEVELS } from "./state/levels.js";
+import { chooseHint } from "./state/board_values.js";
+import { provenFrom, ratesOf, sourceOfRates } from "./state/grades.js";
 
 const TOLERANCE = 1e-5;
 

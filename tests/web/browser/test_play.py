@@ -341,7 +341,7 @@ def test_a_failed_move_is_tried_again_and_a_panel_that_fails_stops_no_game(
     page.new_game()
     broken = 'export function ReviewPanel() { throw new Error("a fault"); }'
     page.route(
-        "**/static/review_panel.js",
+        "**/static/views/review_panel.js",
         lambda route: route.fulfill(body=broken, content_type="text/javascript"),
     )
     page.reload()

@@ -1,0 +1,207 @@
+// The learned agents of the page: from its source (source.js), and those that this
+// browser keeps.
+
+import { gameOf } from "../engine/rules.js";
+import { readAgent } from "../files/agent_file.js";
+import * as storage from "../files/storage.js";
+
+const NAMES = "agent."; // begin of the names of agents in the storage
+export const BROWSER = "browser/"; // how the id of an agent of this browser begins
+const FULL = "This browser has no room left: download or delete an agent.";
+
+// A name with the kind of agent, once.
+function withKind(name, kind) {
+  return name.includes(kind) ? name : `${name} (${kind})`;
+}
+
+const TITLES = {
+  shipped: ({ kind }) => `Shipped ${kind}`,
+  run: ({ name, kind }) => `Run ${name} (${kind})`,
+  live: ({ kind }) => `From training: ${kind}`,
+  kept: ({ name, kind }) => `Kept on the server: ${withKind(name, kind)}`,
+  browser: ({ name, kind }) => `Kept: ${withKind(name, kind)}`,
+};
+
+// A text that changes when an agent's file does; null for an agent in training.
+export function versionOf(entry) {
+  return entry?.stamp ? `${entry.id}#${entry.stamp}` : null;
+}
+
+function storedAgents() {
+  return storage.names(NAMES).flatMap((key) => {
+    const stored = storage.read(key);
+    if (typeof stored?.data !== "string") return []; // damaged
+    const { data, ...entry } = stored;
+    const name = key.slice(NAMES.length);
+    const stamp = entry.added;
+    return [{ ...entry, id: BROWSER + name, name, source: "browser", stamp, snapshots: [] }];
+  });
+}
+
+function readStored(id) {
+  const stored = storage.read(NAMES + id.slice(BROWSER.length));
+  if (!stored) throw new Error("This agent is not there any more.");
+  return storage.fromBase64(stored.data);
+}
+
+// The agents: `list` has { id, name, title, source, env_id, kind, updates,
+// stamp, snapshots } each, and `refused` { name, reason } of files that could not be read.
+export class Agents {
+  // `changed` is called after each change of the list.
+  constructor(source, changed) {
+    this.source = source;
+    this.changed = changed;
+    this.list = [];
+    this.refused = [];
+    this.served = []; // the agents of the source
+    this.numRefreshes = 0;
+    this.newestReply = 0; // the number of the refresh that brought the list
+    this.cache = new Map(); // promises of loaded agents: by version, and then by update
+    storage.onChange((name) => {
+      if (name.startsWith(NAMES)) this.relist();
+    });
+  }
+
+  // Request the agents of the source. Without an answer the list stays as it was.
+  async refresh() {
+    this.numRefreshes += 1;
+    const number = this.numRefreshes;
+    try {
+      const { agents, refused } = await this.source.agents();
+      const isNewer = number > this.newestReply; // than what is there
+      if (isNewer) Object.assign(this, { served: agents, refused, newestReply: number });
+    } finally {
+      this.relist();
+    }
+  }
+
+  relist() {
+    const stored = storedAgents().sort((a, b) => a.added - b.added);
+    this.list = [...this.served, ...stored].map((entry) => ({
+      ...entry,
+      env_id: gameOf(entry.env_id),
+      title: TITLES[entry.source](entry),
+    }));
+    const versions = new Set(this.list.map(versionOf));
+    for (const version of this.cache.keys()) {
+      if (!versions.has(version)) this.cache.delete(version);
+    }
+    this.changed();
+  }
+
+  // The agents of a game.
+  for(envId) {
+    return this.list.filter((entry) => entry.env_id === envId);
+  }
+
+  get(id) {
+    return this.list.find((entry) => entry.id === id) ?? null;
+  }
+
+  // The agent in training, or null.
+  get live() {
+    return this.list.find(({ source }) => source === "live") ?? null;
+  }
+
+  // An agent as it is at an update; null is its latest. Resolves to { key, id, update,
+  // bytes, file }: `key` is the same where the contents are the same.
+  load(id, update = null) {
+    const version = versionOf(this.get(id));
+    if (version === null) return this.read(id, update);
+    if (!this.cache.has(version)) this.cache.set(version, new Map());
+    const loaded = this.cache.get(version);
+    if (!loaded.has(update)) {
+      const loading = this.read(id, update);
+      loading.catch(() => loaded.delete(update));
+      loaded.set(update, loading);
+    }
+    return loaded.get(update);
+  }
+
+  async read(id, update) {
+    const isStored = id.startsWith(BROWSER);
+    const bytes = isStored ? readStored(id) : await this.source.file(id, update);
+    const file = readAgent(bytes);
+    return { key: `${id}@${file.updates}#${file.sha256}`, id, update, bytes, file };
+  }
+
+  // Load the shipped agents, so that the page can play on without its server.
+  async prefetch() {
+    const shipped = this.list.filter((entry) => entry.source === "shipped");
+    await Promise.allSettled(shipped.map((entry) => this.load(entry.id)));
+  }
+
+  // Update the entry of an agent that has learned since the list arrived.
+  grow(id, fields) {
+    for (const list of [this.served, this.list]) {
+      const entry = list.find((listed) => listed.id === id);
+      if (entry) Object.assign(entry, fields);
+    }
+  }
+
+  // A name for an agent: "table 1, 400 updates"; the numbers go up.
+  nameFor({ kind, updates }) {
+    const stored = storage.names(NAMES).map((key) => key.slice(NAMES.length));
+    let number = 1;
+    const isTaken = (name) => name === `${kind} ${number}` || name.startsWith(`${kind} ${number},`);
+    while (stored.some(isTaken)) number += 1;
+    return `${kind} ${number}, ${updates.toLocaleString("en-US")} updates`;
+  }
+
+  isTaken(name) {
+    return storage.names(NAMES).includes(NAMES + name);
+  }
+
+  // The name, with a number where another agent has it.
+  freeName(name) {
+    let free = name;
+    for (let number = 2; this.isTaken(free); number += 1) free = `${name} ${number}`;
+    return free;
+  }
+
+  // Keep the bytes of an agent's file in this browser. Nothing is overwritten. Returns
+  // the id. Throws where the file is not an agent's, or the browser is full.
+  keep(name, bytes) {
+    const { envId, kind, updates } = readAgent(bytes);
+    const free = this.freeName(name.trim() || this.nameFor({ kind, updates }));
+    const stored = { env_id: envId, kind, updates, added: Date.now() };
+    const isWritten = storage.write(NAMES + free, { ...stored, data: storage.toBase64(bytes) });
+    if (!isWritten && storage.isPersistent) {
+      storage.remove(NAMES + free);
+      throw new Error(FULL);
+    }
+    this.relist();
+    return BROWSER + free;
+  }
+
+  // The id of the agent in this browser with these bytes, or null.
+  keptAs(bytes) {
+    const data = storage.toBase64(bytes);
+    const key = storage.names(NAMES).find((name) => storage.read(name)?.data === data);
+    return key === undefined ? null : BROWSER + key.slice(NAMES.length);
+  }
+
+  // Delete an agent of this browser, or one that the server keeps.
+  async remove(id) {
+    const entry = this.get(id);
+    if (entry.source === "browser") storage.remove(NAMES + entry.name);
+    else {
+      await this.source.remove(id);
+      this.served = this.served.filter((served) => served.id !== id);
+    }
+    this.relist();
+  }
+
+  // Whether the agent is kept under a name that a person may delete.
+  canRemove(entry) {
+    return entry.source === "browser" || entry.source === "kept";
+  }
+
+  // Offer an agent's file to download: the file that `python -m jax_ttt.play` takes.
+  async download(id, update = null) {
+    const { bytes, file } = await this.load(id, update);
+    const entry = this.get(id);
+    const name = entry.source === "live" ? this.nameFor(file) : entry.name;
+    storage.download(`${name.replace(/[^\w.-]+/g, "-")}.safetensors`, bytes);
+  }
+}

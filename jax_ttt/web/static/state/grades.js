@@ -1,0 +1,228 @@
+// Grades of agents: exact results against every opponent, now and in the past.
+
+import { LETTERS, SEATS, SIDES, other, rulesOf } from "../engine/rules.js";
+import { versionOf } from "./agents.js";
+import { counted } from "./words.js";
+
+const FEASIBLE_CELLS = 20; // boards on which a grade takes a second or two
+
+const HISTORY_RETRY = 10_000; // milliseconds after which a history that failed is loaded again
+
+// Whether the browser computes a grade of this game.
+export function isFeasible(rules) {
+  return rules.numCells <= FEASIBLE_CELLS;
+}
+
+// What a grade says of a side, or null.
+export function seatOf(grade, side) {
+  return grade?.[SEATS[side]] ?? null;
+}
+
+// Whether nobody beats the agent in the seats that it learned; false if not known. A grade
+// that this browser computed has only those seats.
+function isUnbeatable(grade) {
+  const seats = grade.seats ?? Object.values(SEATS).filter((seat) => grade[seat]);
+  return seats.length > 0 && seats.every((seat) => grade[seat]?.unbeatable === true);
+}
+
+// The rates of a side's games against a random opponent: { win_rate, draw_rate, loss_rate,
+// isExact }, or null where they are not known.
+export function ratesOf(grade, side) {
+  const seat = seatOf(grade, side);
+  if (typeof seat?.win_rate === "number" && areExact(seat)) return { ...seat, isExact: true };
+  const sampled = grade?.sampled?.[SEATS[side]];
+  if (typeof sampled?.win_rate !== "number") return null;
+  return { ...sampled, isExact: areExact(sampled) };
+}
+
+// Whether the lower and the upper bounds of rates are equal; those of this page have none.
+function areExact({ low, high }) {
+  return low === undefined || low.every((bound, i) => bound === high[i]);
+}
+
+// Whether a grade says anything of games or of lines of play.
+function hasResults(grade) {
+  return hasRates(grade) || SIDES.some((side) => seatOf(grade, side) !== null);
+}
+
+// The update of the first row of the last unbroken stretch of proven rows, or null; as
+// `proven_from` of pictures/curves.py. A row without results does not break it.
+export function provenFrom(rows) {
+  let from = null;
+  for (const { update, grade } of rows) {
+    if (!hasResults(grade)) continue;
+    if (!isUnbeatable(grade)) from = null;
+    else from ??= update;
+  }
+  return from;
+}
+
+// What follows a result: the server marks grades that it has from a file.
+export function byFile(rows) {
+  return rows.some(({ grade }) => grade.by_file) ? ", by its file" : "";
+}
+
+// "exact", "partly sampled" or "sampled", for the rates of both sides; as `source_of_rates`
+// of files/metrics_rows.py.
+export function sourceOfRates(rows) {
+  const rates = rows.flatMap(({ grade }) => SIDES.map((side) => ratesOf(grade, side)));
+  const areExact = rates.filter((rate) => rate !== null).map(({ isExact }) => isExact);
+  if (!areExact.includes(true)) return "sampled";
+  return areExact.includes(false) ? "partly sampled" : "exact";
+}
+
+// Whether a grade has the rates of a side at least.
+function hasRates(grade) {
+  return SIDES.some((side) => ratesOf(grade, side) !== null);
+}
+
+// What best play does to a corrected agent on a side where its opponent can always win, in a
+// sentence; empty for other agents and sides.
+export function bestPlayNote({ file }, side) {
+  const winner = SEATS[other(side)];
+  const isLost = file.corrections !== null && rulesOf(file.envId).bestResult === winner;
+  if (!isLost) return "";
+  return `The ${winner} player can win with best play: as ${LETTERS[side]}, the agent is only strong.`;
+}
+
+// What the page found out of agents, so that nothing is computed or loaded twice.
+export class Grades {
+  constructor(app) {
+    this.app = app;
+    this.computed = new Map(); // grades, and null where one failed, by the agent's key
+    this.histories = new Map(); // { rows, isLoading, error, retry } by the agent's version
+    this.isChecking = false; // whether an agent is checked that nobody asked for
+    // The checks that were begun last in the tab "Proof", of all lines and of some; see there.
+    this.proofCheck = null;
+    this.linesCheck = null;
+  }
+
+  // Compute an agent's grade, also if it was computed before. `onProgress` gets the number
+  // of positions that were visited.
+  async compute(rules, agent, onProgress) {
+    const grade = await this.app.engine.grade({
+      envId: rules.envId,
+      agent,
+      onProgress: onProgress && (({ positions }) => onProgress(positions)),
+    });
+    this.computed.set(agent.key, grade);
+    return grade;
+  }
+
+  // Check one of these agents in the background, unless all are checked. The page calls it
+  // whenever it is rendered, and is rendered again after each check.
+  checkNext(agents) {
+    const agent = agents.find(({ key }) => !this.computed.has(key));
+    if (!agent || this.isChecking) return;
+    this.isChecking = true;
+    const rules = rulesOf(agent.file.envId);
+    const check = isFeasible(rules)
+      ? this.compute(rules, agent)
+      : this.checkLosingLines(rules, agent);
+    check
+      .catch(() => this.computed.set(agent.key, this.computed.get(agent.key) ?? null))
+      .finally(() => {
+        this.isChecking = false;
+        this.app.changed();
+      });
+  }
+
+  // The seats of an agent's file with a line that beats it, where the agent plays its moves.
+  async checkLosingLines(rules, agent) {
+    const grade = {};
+    for (const side of SIDES) {
+      const seat = seatOf(agent.file.grade, side);
+      if (seat?.losing_line && (await this.playsLine(rules, agent, side, seat.losing_line))) {
+        grade[SEATS[side]] = { unbeatable: false, losing_line: seat.losing_line };
+      }
+    }
+    this.computed.set(agent.key, grade);
+  }
+
+  async playsLine(rules, agent, side, moves) {
+    const { envId } = rules;
+    const { areAgents } = await this.app.engine.agentMoves({ envId, agent, moves, side });
+    return areAgents.every((isAgents) => isAgents);
+  }
+
+  // What is known of a side of a loaded agent: { seat, origin }. The origin is "browser" where
+  // this browser followed the lines of play, "file" where only the agent's file says it, and
+  // "checking" where the browser will know better than the file in a moment.
+  knownOf(agent, side) {
+    const computed = this.computed.get(agent.key);
+    const seat = seatOf(computed, side);
+    if (seat) return { seat, origin: "browser" };
+    const { grade, envId } = agent.file;
+    if (!computed && isFeasible(rulesOf(envId))) {
+      // Where the browser can check, a check that was stopped leaves nothing known.
+      return { seat: null, origin: this.computed.has(agent.key) ? "file" : "checking" };
+    }
+    return { seat: seatOf(grade, side), origin: "file" };
+  }
+
+  // The sides on which a loaded agent is proven: [{ side, goal: "win" or "not-lose", origin }],
+  // with the origin of `knownOf`.
+  provenSides(agent) {
+    const sides = SIDES.map((side) => ({ side, ...this.knownOf(agent, side) }));
+    const proven = sides.filter(({ seat }) => seat?.unbeatable === true);
+    return proven.map(({ side, seat, origin }) => {
+      return { side, goal: seat.proven ?? "not-lose", origin };
+    });
+  }
+
+  // The verdict on a side of a loaded agent, in words.
+  verdictOf(agent, side) {
+    const { seats, envId } = agent.file;
+    if (!seats.includes(SEATS[side])) return "It did not learn this side";
+    const { seat, origin } = this.knownOf(agent, side);
+    if (origin === "checking") return "checking in this browser…";
+    const source = origin === "file" ? " by its file" : "";
+    if (seat?.unbeatable === true) {
+      const winsAll = `Wins every game moving ${SEATS[side]}, proven`;
+      const claim = seat.proven === "win" ? winsAll : "Unbeatable";
+      const { num_corrections: count } = seat;
+      const told = typeof count === "number" ? ` with ${counted(count, "correction")}` : "";
+      return claim + source + told;
+    }
+    if (seat?.unbeatable === false) return `Can be beaten${source}`;
+    return isFeasible(rulesOf(envId)) ? "Not known" : "Not known: too many positions";
+  }
+
+  // An agent's grades during its training: { rows: [{ update, grade }], isLoading, error }.
+  // A run has written its rows. An agent with snapshots only has each snapshot graded here,
+  // so its rows arrive one by one.
+  historyOf(rules, entry) {
+    const version = versionOf(entry);
+    const earlier = this.histories.get(version);
+    if (earlier && performance.now() < earlier.retry) return earlier;
+    const history = { rows: [], isLoading: true, error: "", retry: Infinity };
+    this.histories.set(version, history);
+    if (entry.source === "browser" || entry.source === "kept") history.isLoading = false;
+    else {
+      this.loadHistory(rules, entry, history)
+        .catch((error) => {
+          history.error = error.message;
+          history.retry = performance.now() + HISTORY_RETRY;
+        })
+        .finally(() => {
+          history.isLoading = false;
+          this.app.changed();
+        });
+    }
+    return history;
+  }
+
+  async loadHistory(rules, entry, history) {
+    const { source, agents } = this.app;
+    const rows = await source.history(entry.id);
+    history.rows = rows.filter(({ grade }) => hasRates(grade));
+    if (history.rows.length >= entry.snapshots.length || !isFeasible(rules)) return;
+    history.rows = [];
+    for (const update of entry.snapshots) {
+      const agent = await agents.load(entry.id, update);
+      const grade = this.computed.get(agent.key) ?? (await this.compute(rules, agent));
+      history.rows = [...history.rows, { update, grade }];
+      this.app.changed();
+    }
+  }
+}

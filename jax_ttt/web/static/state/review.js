@@ -1,0 +1,146 @@
+// Each move of a game compared with exact play, or with the agent's own search where the
+// browser does not solve the position in time.
+
+import { signed } from "./words.js";
+
+const SECONDS = 1; // for the exact result of one position
+const DEPTH = 4; // moves that the agent's search looks ahead
+const MISTAKE = 0.3; // how much of the searched value a move gives away
+const BLUNDER = 1;
+const WORDS = ["loss", "draw", "win"];
+const MAX_KEPT = 1000; // answers of the engine
+
+// The judgement where nothing solves a position and no agent is loaded that could search.
+const NOT_KNOWN = { isKnown: false };
+
+export function outcomeWord(value) {
+  return WORDS[value + 1];
+}
+
+// A number of moves of both players in words.
+export function inMoves(moves) {
+  return moves === 1 ? "1 move" : `${moves} moves`;
+}
+
+function judgeExactly(exact, action) {
+  const own = exact.actions.find((one) => one.action === action);
+  return {
+    isKnown: true,
+    isExact: true,
+    before: exact.value,
+    after: own.value,
+    moves: own.moves,
+    bestMoves: exact.moves,
+    best: exact.best,
+    loss: exact.value - own.value,
+  };
+}
+
+function judgeBySearch({ values, move }, action) {
+  const [before, after] = [values[move], values[action]];
+  return { isKnown: true, isExact: false, before, after, best: [move], loss: before - after };
+}
+
+// Keep a value in a map; the oldest one goes where there are too many.
+export function keepNewest(map, key, value) {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > MAX_KEPT) map.delete(map.keys().next().value);
+}
+
+// The mark of a move that gave something away: { sign, text }, or null.
+export function markOf(judged) {
+  if (!judged?.isKnown) return null;
+  const { isExact, before, after, loss } = judged;
+  if (isExact) {
+    if (loss === 0) return null;
+    const text = `mistake: from a ${outcomeWord(before)} to a ${outcomeWord(after)}`;
+    return { sign: loss === 2 ? "??" : "?", text };
+  }
+  if (loss < MISTAKE) return null;
+  const text = `mistake by the agent's search: from ${signed(before)} to ${signed(after)}`;
+  return { sign: loss < BLUNDER ? "?" : "??", text };
+}
+
+// What a move without a mark did, in words.
+export function verdictOf(judged, action) {
+  if (!judged) return "";
+  if (!judged.isKnown) return "not known: too many moves are left, and no agent is loaded";
+  const { isExact, after, moves, bestMoves, best } = judged;
+  if (!isExact) return `worth ${signed(after)} by the agent's search`;
+  if (after === 0) return "keeps the draw";
+  const isBest = best.includes(action);
+  if (moves === null) return after > 0 ? "wins" : "loses, as every move";
+  if (after > 0) return isBest ? `wins in ${inMoves(moves)}` : `still wins, in ${inMoves(moves)}`;
+  if (bestMoves === null) return `loses in ${inMoves(moves)}; others lose later`;
+  if (isBest) return `every move loses; this one lasts longest, ${inMoves(moves)}`;
+  return `loses in ${inMoves(moves)}; ${inMoves(bestMoves)} were possible`;
+}
+
+// How many of a side's moves were best. In a lost position no move is best, so these are
+// not counted. `sides` has the mover of each move.
+export function summary(judgements, sides, side) {
+  if (judgements.includes(null)) return "Comparing the moves…";
+  const all = judgements.filter((_, ply) => sides[ply] === side);
+  const own = all.filter(({ isKnown }) => isKnown);
+  const open = own.filter(({ isExact, before }) => !isExact || before >= 0);
+  const best = open.filter(({ isExact, loss }) => (isExact ? loss === 0 : loss < MISTAKE));
+  const lost = own.length - open.length;
+  const unknown = all.length - own.length;
+  let text = `Best moves: ${best.length} of your ${open.length}`;
+  if (lost) text += `, and ${lost} more in a lost position`;
+  if (unknown) text += `; ${unknown} not known`;
+  return `${text}.`;
+}
+
+// The judgements of moves. They arrive one by one.
+export class Review {
+  engine; changed;
+
+  constructor({ engine, changed }) {
+    Object.assign(this, { engine, changed });
+    this.judgements = new Map(); // by move, and where they are not exact also by agent
+    this.requested = new Set(); // moves without an answer
+    this.queue = Promise.resolve();
+  }
+
+  // The judgements of a game's moves: one for each, null where it has not arrived. `agent`
+  // is the loaded agent that searches where a position is not solved; null for none.
+  judgementsOf(game, agent) {
+    return game.moves.map((action, ply) => this.judgement(game, ply, action, agent));
+  }
+
+  judgement(game, ply, action, agent) {
+    const { rules, positions } = game;
+    const move = [rules.envId, rules.key(positions[ply]), action].join("|");
+    const key = `${move}|${agent?.key}`;
+    const judged = this.judgements.get(move) ?? this.judgements.get(key) ?? null;
+    if (judged === null && !this.requested.has(key)) {
+      this.requested.add(key);
+      this.queue = this.queue.then(() => this.request(rules, positions[ply], action, agent, move));
+    }
+    return judged;
+  }
+
+  async request(rules, position, action, agent, move) {
+    const key = `${move}|${agent?.key}`;
+    try {
+      const judged = await this.judge(rules, position, action, agent);
+      keepNewest(this.judgements, judged.isExact ? move : key, judged);
+      this.changed();
+    } catch {
+      // The move stays without a judgement until it is shown again.
+    } finally {
+      this.requested.delete(key);
+    }
+  }
+
+  async judge(rules, position, action, agent) {
+    const { envId } = rules;
+    const exact = await this.engine.exact({ envId, position, seconds: SECONDS });
+    if (exact !== null) return judgeExactly(exact, action);
+    if (agent === null) return NOT_KNOWN;
+    const values = await this.engine.values({ envId, agent, position, depth: DEPTH });
+    return judgeBySearch(values, action);
+  }
+}

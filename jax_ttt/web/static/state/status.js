@@ -1,0 +1,91 @@
+// The status line: the side to move, the result of the game, or what the board shows.
+
+import { LETTERS } from "../engine/rules.js";
+import { summary } from "./review.js";
+
+const RESULTS = { won: "You won.", drawn: "A draw.", lost: "You lost." };
+
+function lastMove({ rules, play }) {
+  const { game } = play;
+  const count = game.at;
+  const side = rules.toMove(game.positions[count - 1]);
+  let who = LETTERS[side];
+  if (game.side !== null) who += side === game.side ? " (you)" : " (the agent)";
+  return `${who}: ${rules.actionName(game.moves[count - 1])}.`;
+}
+
+function matchResult(rules, game) {
+  const result = rules.result(game.latest, "x");
+  if (result === "drawn") return "A draw.";
+  return `${LETTERS[result === "won" ? "x" : "o"]} won.`;
+}
+
+// What a line of play that beats the agent shows; the person's side wins it.
+function demoStatus({ game, demoSide }) {
+  const main = `How to beat it: ${game.at} of ${game.moves.length}`;
+  const winner = LETTERS[demoSide];
+  const more = game.isLatest
+    ? `${winner} wins. New game: try it yourself.`
+    : `${winner} beats the agent.`;
+  return { main, more, tone: "" };
+}
+
+function endStatus(app) {
+  const { rules, shown } = app;
+  const { game, opponent } = app.play;
+  if (game.side === null) return { main: matchResult(rules, game), more: "", tone: "" };
+  const sides = game.positions.map((position) => rules.toMove(position));
+  const notes = [summary(shown.judgements(), sides, game.side)];
+  if (game.result === "drawn" && opponent.isDrawBest) {
+    notes.unshift("The best result possible against it.");
+  }
+  if (game.notCounted) notes.push(`Not counted: ${game.notCounted}.`);
+  return { main: RESULTS[game.result], more: notes.join(" "), tone: game.result };
+}
+
+// { main, more, tone } of what the board shows.
+export function statusOf(app) {
+  const { rules, play } = app;
+  const { game, opponent, analysis } = play;
+  if (game.error) return { main: "That did not work.", more: game.error, tone: "bad" };
+  if (analysis?.setup) {
+    return { main: "Setting up a position", more: "Click the board to set stones.", tone: "" };
+  }
+  if (game.isDemo) return demoStatus(play);
+  if (!game.isLatest) {
+    const main = `Move ${game.at} of ${game.moves.length}`;
+    const more = game.isPersonsTurn
+      ? "Play on from here, or go forward again."
+      : "Go forward to return to the game.";
+    return { main, more, tone: "" };
+  }
+  if (game.isOver) return endStatus(app);
+  const letter = LETTERS[rules.toMove(game.latest)];
+  if (analysis) {
+    let more = "Analysis: you move both sides.";
+    if (analysis.isMatch) more = game.waiting ? "An agent is choosing a move…" : "Your move.";
+    return { main: `${letter} to move`, more, tone: "" };
+  }
+  const notes = [opponent.title];
+  if (game.notCounted) notes.push(`Not counted: ${game.notCounted}.`);
+  const main = game.isPersonsTurn ? `Your turn: ${letter}` : "The agent is choosing a move…";
+  const { training } = app;
+  if (training.isMoment && training.isProven && training.isOnBoard && !game.hasBegun) {
+    return { main: training.momentText, more: [main, ...notes].join(". "), tone: "proven" };
+  }
+  return { main, more: notes.join(". "), tone: "" };
+}
+
+// What a screen reader hears after a move: the move, its mistake, and the status.
+export function spokenStatus(app, status) {
+  const { game } = app.play;
+  const { shown } = app;
+  const parts = [];
+  if (game.at) {
+    parts.push(lastMove(app));
+    const mark = shown.marks()[game.at - 1];
+    if (mark) parts.push(`A ${mark.text}.`);
+  }
+  parts.push(status.main);
+  return parts.join(" ");
+}

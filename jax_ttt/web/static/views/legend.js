@@ -1,0 +1,55 @@
+// The legend of what the board shows besides the stones, beside the board.
+
+import { isSolved } from "../state/levels.js";
+import { LAYER_NAMES } from "./board.js";
+import { html } from "../vendor/htm-preact.js";
+
+const LEARNED = {
+  network: "the network's value: −1 a loss, +1 a win",
+  table: "the table's value, on the same scale",
+};
+
+// The entries: { sample, look, text }, each once for what is switched on. The look is the
+// class of the sample.
+function entriesOf({ rules, shown, play }) {
+  const { layers } = shown;
+  const entries = [];
+  const add = (sample, look, text) => entries.push({ sample, look, text });
+  if (layers.has("exact")) {
+    add("win 5", "chip good", "exact: a win after 5 more moves");
+    if (!isSolved(rules)) {
+      add("win", "chip good", "exact: how soon is not known");
+      add("–", "chip even", "exact: not known yet");
+    }
+  }
+  const kinds = shown.agents.map(({ kind }) => kind);
+  for (const kind of kinds) add(LAYER_NAMES[kind], "chip even", LEARNED[kind]);
+  if (kinds.length > 0) {
+    add("+0.61", "chip own", "framed: the agent's own move");
+    if (shown.values().some(({ isCorrected }) => isCorrected)) {
+      add("corrected", "chip even", "the agent was told to play it, whatever the values");
+    }
+  }
+  if (layers.has("line")) add("1 → 2", "chip even", "the agent's next moves, for both sides");
+  if (layers.has("mistakes")) {
+    const whose = play.game.side === null || play.game.isOver ? "A move" : "Your move";
+    add("?", "mark", `${whose} gave away a win or a draw`);
+    add("??", "mark", `${whose} turned a win into a loss`);
+  }
+  return entries;
+}
+
+export function Legend({ app }) {
+  const entries = entriesOf(app);
+  if (entries.length === 0) return null;
+  return html`
+    <ul class="board-legend" aria-label="What the board shows">
+      ${entries.map(
+        ({ sample, look, text }) => html`<li key=${sample}>
+          <span><span class=${look}>${sample}</span></span>${" "}
+          <span>${text}</span>
+        </li>`,
+      )}
+    </ul>
+  `;
+}

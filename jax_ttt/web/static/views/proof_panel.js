@@ -1,0 +1,340 @@
+// The tab "Proof": the verdict for each side, a line that beats the agent, and a check.
+
+import { countByStones } from "../engine/corrections.js";
+import { LETTERS, SEATS, SIDES } from "../engine/rules.js";
+import { bestPlayNote, isFeasible, ratesOf, seatOf } from "../state/grades.js";
+import { announce } from "../state/messages.js";
+import { counted, number } from "../state/words.js";
+import { html } from "../vendor/htm-preact.js";
+
+const ALIKE = 1e-6; // rates in files have the precision of 32 bits
+const RESULTS = ["won", "drawn", "lost"];
+const PROOF =
+  "A proof follows every line of play that anybody could choose against the agent, with the " +
+  "agent's move in each position. It is of the learned agent alone: without moves of search, " +
+  "and without the random moves of a level.";
+const CORRECTIONS =
+  "A correction is a position and the move that the agent was told to play there, in place of " +
+  "its own choice.";
+
+// The agents of proofs/, whose theorems docs/learn/theorem.md explains.
+const WITH_THEOREM = ["shipped/network", "shipped/connect-5x4"];
+const THEOREM =
+  "That this agent never loses is also a theorem, checked by the proof assistant Coq.";
+
+const LINES = 1000; // lines of a check of some lines
+const SOME_LINES =
+  "In every second line the opponent's moves are random; in the others, three of four are those " +
+  "that the agent itself would play there. This is a sample, not a proof.";
+
+// The corrections of a file by stones, by the file's Map of corrections.
+const correctionCounts = new WeakMap();
+
+function sum(lines) {
+  return RESULTS.reduce((count, name) => count + lines[name], 0);
+}
+
+// The grade that is shown.
+function shownGrade({ grades, selection }) {
+  const seats = SIDES.map((side) => [SEATS[side], grades.knownOf(selection.loaded, side).seat]);
+  return Object.fromEntries(seats.filter(([, seat]) => seat !== null));
+}
+
+// Whether two grades say the same of a side, as far as both say anything.
+function isSame(grade, other, side) {
+  const [a, b] = [seatOf(grade, side), seatOf(other, side)];
+  if (!a || !b) return true;
+  if (typeof a.unbeatable === "boolean" && a.unbeatable !== b.unbeatable) return false;
+  if ((a.num_corrections ?? null) !== (b.num_corrections ?? null)) return false;
+  if (a.lines && b.lines) return RESULTS.every((name) => a.lines[name] === b.lines[name]);
+  const [rates, others] = [ratesOf(grade, side), ratesOf(other, side)];
+  if (!rates?.isExact || !others?.isExact) return true;
+  return ["win_rate", "draw_rate", "loss_rate"].every(
+    (name) => Math.abs(rates[name] - others[name]) < ALIKE,
+  );
+}
+
+function resultText(loaded, shown, grade, seconds) {
+  const sides = SIDES.filter((side) => seatOf(grade, side)?.lines);
+  const others = [shown, loaded.file.grade];
+  const isAllSame = others.every((other) => sides.every((side) => isSame(other, grade, side)));
+  const lines = sides.map((side) => seatOf(grade, side).lines);
+  const counts = sides.map((side, i) => `${number(sum(lines[i]))} lines as ${LETTERS[side]}`);
+  const lost = lines.reduce((total, results) => total + results.lost, 0);
+  const isKnown = others.some((other) =>
+    sides.some((side) => typeof seatOf(other, side)?.unbeatable === "boolean"),
+  );
+  let verdict = "The result of this browser";
+  if (isKnown) verdict = isAllSame ? "The same result" : "NOT the same result as shown";
+  const time = seconds < 1 ? `${(1000 * seconds).toFixed(0)} ms` : `${seconds.toFixed(1)} s`;
+  const results = `${counts.join(" and ")}, ${number(lost)} lost`;
+  return `${verdict}: ${results}, followed by this browser in ${time}.`;
+}
+
+// Follow all lines of play here, and compare the result with the one that is shown.
+async function checkAgain(app) {
+  const { rules, grades } = app;
+  const { loaded } = app.selection;
+  const shown = shownGrade(app);
+  const check = { key: loaded.key, isRunning: true, positions: 0, text: "" };
+  grades.proofCheck = check;
+  app.changed();
+  const began = performance.now();
+  try {
+    const grade = await grades.compute(rules, loaded, (positions) => {
+      check.positions = positions;
+      app.changed();
+    });
+    check.text = resultText(loaded, shown, grade, (performance.now() - began) / 1000);
+  } catch (error) {
+    check.text = `No result: ${error.message}.`;
+  }
+  check.isRunning = false;
+  if (grades.proofCheck === check) announce(check.text);
+  app.changed();
+}
+
+// Play some lines of the agent on a side here, which its file calls proven.
+async function checkSomeLines(app, { side, goal }) {
+  const { rules, grades } = app;
+  const { loaded } = app.selection;
+  const lines = { won: 0, drawn: 0, lost: 0 };
+  const begun = { key: loaded.key, side, isRunning: true, lines, contradiction: null, error: "" };
+  app.engine.stopLines();
+  grades.linesCheck = begun;
+  app.changed();
+  const onProgress = (progress) => {
+    Object.assign(begun, progress);
+    app.changed();
+  };
+  const request = { envId: rules.envId, agent: loaded, side, goal, count: LINES, onProgress };
+  try {
+    onProgress(await app.engine.lines(request));
+  } catch (error) {
+    begun.error = error.message;
+  }
+  begun.isRunning = false;
+  if (grades.linesCheck === begun) announce(someLinesText(begun, rules));
+  app.changed();
+}
+
+// The results of the lines, in words.
+function someLinesText({ lines, isRunning, contradiction, error }, rules) {
+  const count = sum(lines);
+  const results = RESULTS.filter((name) => lines[name] > 0);
+  let text = `${counted(count, "line")} checked`;
+  if (isRunning) text = `${number(count)} of ${number(LINES)} lines checked`;
+  if (results.length === 1 && !contradiction) text += `: all ${results[0]}`;
+  else if (results.length) {
+    text += `: ${results.map((name) => `${number(lines[name])} ${name}`).join(", ")}`;
+  }
+  if (contradiction) {
+    const moves = contradiction.map((action) => rules.numberOf(action)).join(" ");
+    return `${text}. NOT what its file says: the line ${moves}.`;
+  }
+  if (isRunning) return `${text}…`;
+  return error ? `${text}; ${error}.` : `${text}.`;
+}
+
+function SomeLines({ app, proven }) {
+  const { rules } = app;
+  const { side } = proven;
+  const { linesCheck } = app.grades;
+  const isOwn = linesCheck?.key === app.selection.loaded.key && linesCheck.side === side;
+  const check = isOwn ? linesCheck : null;
+  const isRunning = Boolean(check?.isRunning);
+  const isLost = check?.contradiction && check.lines.lost > 0;
+  return html`
+    <div class="bar">
+      <button
+        type="button"
+        disabled=${isRunning}
+        onClick=${() => checkSomeLines(app, proven)}
+      >
+        Check some lines in this browser
+      </button>
+      ${
+        isRunning &&
+        html`<button type="button" onClick=${() => app.engine.stopLines()}>Stop</button>`
+      }
+      ${
+        isLost &&
+        html`<button
+          type="button"
+          onClick=${() => app.play.demonstrate(check.contradiction, side)}
+        >
+          Show this line
+        </button>`
+      }
+    </div>
+    ${check && html`<p class="note">${someLinesText(check, rules)}</p>`}
+    <p class="note">${SOME_LINES}</p>
+  `;
+}
+
+function correctionsByStones(rules, { corrections }) {
+  if (!correctionCounts.has(corrections)) {
+    correctionCounts.set(corrections, countByStones(rules, corrections));
+  }
+  return correctionCounts.get(corrections);
+}
+
+// How many corrections the agent plays on a side, by the stones on the board; and how many
+// positions of its own its file says that it reaches. Nothing for an agent without corrections.
+function Corrections({ app, side, fileSeat }) {
+  const { file } = app.selection.loaded;
+  if (!file.corrections) return null;
+  const counts = correctionsByStones(app.rules, file);
+  const positions = fileSeat?.positions ?? null;
+  const first = SIDES.indexOf(side); // X moves on boards with an even number of stones
+  const all = positions ? positions.length : app.rules.numCells;
+  const levels = [];
+  for (let stones = first; stones < all; stones += 2) {
+    levels.push({ stones, own: positions?.[stones], corrected: counts.get(stones) ?? 0 });
+  }
+  const total = levels.reduce((count, { corrected }) => count + corrected, 0);
+  if (total === 0) return null;
+  const most = levels.reduce((a, b) => (b.corrected > a.corrected ? b : a));
+  const own = positions && levels.reduce((count, level) => count + level.own, 0);
+  const share = own ? ` of the ${number(own)} positions in which it moves, by its file` : "";
+  return html`
+    <p class="note">
+      Another move than the network's on ${number(total)}${share}; on
+      ${" "}${number(most.corrected)} of them with ${most.stones} stones.
+    </p>
+    <details>
+      <summary>Corrections by stones</summary>
+      <table class="levels">
+        <thead>
+          <tr>
+            <th scope="col">Stones</th>
+            ${positions && html`<th scope="col">Positions</th>`}
+            <th scope="col">Corrections</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${levels.map(
+            (level) => html`<tr key=${level.stones}>
+              <th scope="row">${level.stones}</th>
+              ${positions && html`<td>${number(level.own)}</td>`}
+              <td>${number(level.corrected)}</td>
+            </tr>`,
+          )}
+        </tbody>
+      </table>
+    </details>
+  `;
+}
+
+// Whether an agent's file says the opposite of what this browser found.
+function isContradicted({ seat, origin }, fileSeat) {
+  const claim = fileSeat?.unbeatable;
+  return origin === "browser" && typeof claim === "boolean" && claim !== seat.unbeatable;
+}
+
+// The counts of this browser, or where it has none, those of the file.
+function Counts({ seat, fileSeat }) {
+  const isCounted = Boolean(seat?.lines);
+  const counts = isCounted ? seat : fileSeat;
+  const rest = counts?.complete === false ? "; there are more" : "";
+  const source = isCounted ? "" : `, by its file${rest}`;
+  if (counts?.lines) {
+    return html`
+      <p class="big">${number(sum(counts.lines))}</p>
+      <p class="note">lines of play followed${source}</p>
+      <ul class="counts">
+        ${RESULTS.map(
+          (name) => html`<li key=${name}><b>${number(counts.lines[name])}</b> ${name}</li>`,
+        )}
+      </ul>
+    `;
+  }
+  if (typeof counts?.num_positions !== "number") return null;
+  return html`
+    <p class="big">${number(counts.num_positions)}</p>
+    <p class="note">positions reached${source}</p>
+  `;
+}
+
+function Card({ app, side }) {
+  const { grades, play } = app;
+  const { loaded } = app.selection;
+  const known = grades.knownOf(loaded, side);
+  const { seat, origin } = known;
+  const fileSeat = seatOf(loaded.file.grade, side);
+  const look = { true: "proven", false: "beatable" }[seat?.unbeatable] ?? "";
+  // A line that this browser did not check may have moves that the agent does not play.
+  const canShow = origin === "browser" && Boolean(seat.losing_line);
+  const note = bestPlayNote(loaded, side);
+  const proven = grades.provenSides(loaded).find((one) => one.side === side);
+  return html`
+    <article class=${`card ${look}`}>
+      <h3>As ${LETTERS[side]}: ${grades.verdictOf(loaded, side)}</h3>
+      ${
+        isContradicted(known, fileSeat) &&
+        html`<p class="note">Its file says the opposite. This is what the browser found.</p>`
+      }
+      ${note && html`<p class="note">${note}</p>`}
+      ${
+        origin !== "checking" &&
+        html`<${Counts} seat=${origin === "browser" ? seat : null} fileSeat=${fileSeat} />`
+      }
+      ${
+        canShow &&
+        html`<button type="button" onClick=${() => play.demonstrate(seat.losing_line, side)}>
+          Show me how to beat it
+        </button>`
+      }
+      ${proven && html`<${Corrections} app=${app} side=${side} fileSeat=${fileSeat} />`}
+      ${proven?.origin === "file" && html`<${SomeLines} app=${app} proven=${proven} />`}
+    </article>
+  `;
+}
+
+function AllLines({ app }) {
+  const { proofCheck } = app.grades;
+  const check = proofCheck?.key === app.selection.loaded.key ? proofCheck : null;
+  const isRunning = Boolean(check?.isRunning);
+  let text = check?.text ?? "";
+  if (isRunning) text = `Following the lines of play: ${number(check.positions)} positions…`;
+  if (!isFeasible(app.rules)) {
+    text = "This game has too many positions to follow all lines of play in a browser.";
+  }
+  return html`
+    <div class="bar">
+      <button
+        type="button"
+        disabled=${isRunning || !isFeasible(app.rules)}
+        onClick=${() => checkAgain(app)}
+      >
+        Check again in this browser
+      </button>
+      ${
+        isRunning &&
+        html`<button type="button" onClick=${() => app.engine.stopGrade()}>Stop</button>`
+      }
+    </div>
+    <p class="note">${text}</p>
+  `;
+}
+
+// The panel; it is of the selected agent of the current game.
+export function ProofPanel({ app }) {
+  const { agent, update, loaded } = app.selection;
+  if (!agent) return html`<p class="note">There is no learned agent of this game.</p>`;
+  if (!loaded) return html`<p class="note">Loading the agent…</p>`;
+  const at = update === null ? "" : ` at update ${number(update)}`;
+  return html`
+    <p><b>${agent.title}${at}</b></p>
+    <p class="note">${PROOF} ${loaded.file.corrections && CORRECTIONS}</p>
+    ${
+      update === null &&
+      WITH_THEOREM.includes(agent.id) &&
+      html`<p class="note">${THEOREM}</p>`
+    }
+    <div class="proofs">
+      ${SIDES.map((side) => html`<${Card} key=${side} app=${app} side=${side} />`)}
+    </div>
+    <${AllLines} app=${app} />
+  `;
+}
