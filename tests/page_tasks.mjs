@@ -17,6 +17,11 @@ const { BoardValues, provenText } = await load("state/board_values.js");
 const { Grades } = await load("state/grades.js");
 const { movesText } = await load("state/comparison.js");
 const { Selection } = await load("state/selection.js");
+const { Game } = await load("state/game.js");
+const { Opponent } = await load("state/opponent.js");
+const { Shown } = await load("state/shown.js");
+const { summary, verdictOf } = await load("state/review.js");
+const { statusOf, titleOf } = await load("state/status.js");
 
 const agentOf = (path) => readAgent(new Uint8Array(readFileSync(path)).buffer);
 
@@ -25,6 +30,64 @@ function playerOf(path) {
   const agent = agentOf(path);
   const rules = new Rules(agent.envId);
   return { rules, agent, player: makePlayer(rules, agent) };
+}
+
+// An engine that computes in this thread, without a worker; no position is solved in time.
+function engineOf(rules, player) {
+  return {
+    exact: async () => null,
+    values: async ({ position }) => ({
+      values: player.values(position),
+      move: player.move(position),
+    }),
+    agentMoves: async ({ moves, side }) => compareMoves(rules, player, moves, side),
+  };
+}
+
+// The state of a page with a person's game against an agent, as far as its words need it.
+function pageOf({ rules, agent, player, level, depth, moves, side, start, computed }) {
+  const loaded = { key: "one", id: "one", update: null, file: agent };
+  const app = {
+    rules,
+    engine: engineOf(rules, player),
+    settings: { layers: new Set(), panel: "game" },
+    selection: { loaded },
+    training: {},
+    changed() {},
+  };
+  const opponent = new Opponent(app, { level, depth, name: "One" });
+  Object.assign(opponent, { loaded, side: side === "x" ? "o" : "x" });
+  const players = { x: side === "x" ? null : () => {}, o: side === "o" ? null : () => {} };
+  const game = new Game({ rules, players, changed() {}, moves, start: start ?? rules.start });
+  app.grades = new Grades(app);
+  if (computed) app.grades.computed.set(loaded.key, computed);
+  app.play = { game, opponent, analysis: null, demoSide: null };
+  app.shown = new Shown(app);
+  return app;
+}
+
+// Wait until what the status needs is computed; each answer may lead to another request.
+async function settled(app) {
+  for (let i = 0; i < 3; i += 1) {
+    statusOf(app);
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+}
+
+// The moves of a game of an agent on a side, whose opponent plays the first legal move. The
+// agent's first move is another one unless `isOwn`.
+function playedMoves({ rules, player, agentSide, isOwn, start = rules.start }) {
+  const moves = [];
+  let position = start;
+  while (!rules.isOver(position)) {
+    const isAgents = rules.toMove(position) === agentSide;
+    const own = isAgents ? player.move(position) : null;
+    const others = rules.legal(position).filter((action) => action !== own);
+    const action = isAgents && (isOwn || moves.length > 1) ? own : others[0];
+    moves.push(action);
+    position = rules.after(position, action);
+  }
+  return moves;
 }
 
 // Random numbers that are the same each time.
@@ -138,6 +201,39 @@ const TASKS = {
     const loaded = { key: "one", file: agent };
     await grades.checkLosingLines(rules, loaded);
     return ["x", "o"].map((side) => grades.verdictOf(loaded, side));
+  },
+
+  // What is said of a side's moves.
+  summary({ judgements, sides, side }) {
+    return summary(judgements, sides, side);
+  },
+
+  // What the page says of a finished game against an agent, which plays as `agentSide`.
+  async finishedGame({ path, agentSide = "x", level = "full", depth = 0, ...options }) {
+    const { rules, agent, player } = playerOf(path);
+    const { isOwn = true, begun = [], computed = null, areAllOwn = false } = options;
+    const start = rules.positions(begun).at(-1);
+    const moves = playedMoves({ rules, player, agentSide, isOwn, start });
+    const side = agentSide === "x" ? "o" : "x";
+    const game = { moves, side, start: begun.length ? start : rules.start };
+    const app = pageOf({ rules, agent, player, level, depth, computed, ...game });
+    if (areAllOwn) app.engine.agentMoves = async () => ({ areAgents: moves.map(() => true) });
+    await settled(app);
+    const { main, more } = statusOf(app);
+    const judgements = app.shown.judgements();
+    const review = judgements.map((one, ply) => [verdictOf(one, moves[ply]), one.source ?? ""]);
+    return { main, more, review, opponent: app.play.opponent.title, title: titleOf(app) };
+  },
+
+  // The title of the document after each of these moves against an agent.
+  titles({ path, moves, side }) {
+    const { rules, agent, player } = playerOf(path);
+    const titles = [];
+    for (let count = 0; count <= moves.length; count += 1) {
+      const game = { moves: moves.slice(0, count), side, level: "full", depth: 0 };
+      titles.push(titleOf(pageOf({ rules, agent, player, ...game })));
+    }
+    return titles;
   },
 
   // The sentence on the moves of two agents; `results` are exact values by move.

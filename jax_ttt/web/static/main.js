@@ -5,7 +5,7 @@ import { App } from "./state/app.js";
 import { provenText } from "./state/board_values.js";
 import { say } from "./state/messages.js";
 import { LAYERS, TABS } from "./state/settings.js";
-import { statusOf } from "./state/status.js";
+import { statusOf, titleOf } from "./state/status.js";
 import { number } from "./state/words.js";
 import { SetupTools } from "./views/analysis_panel.js";
 import { Board } from "./views/board.js";
@@ -297,6 +297,7 @@ function openPage() {
     source: openSource(),
     render: () => {
       root.querySelector(".loading")?.remove();
+      document.title = titleOf(app);
       render(html`<${Page} app=${app} />`, root);
     },
     reveal,

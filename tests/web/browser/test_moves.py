@@ -227,8 +227,10 @@ def test_back_and_forward_lead_to_the_games_that_were_chosen(page):
     page.tab("Review")
     columns = page.moves()
     assert page.evaluate("history.length") == entries + 1, "neither moves nor tabs"
+    expect(page.page).to_have_title("Connect Four 5 \u00d7 4: your turn \u2013 jax_ttt")
     page.go_back()
     is_open(page, "tic_tac_toe", "Proof", squares)
+    expect(page.page).to_have_title("Tic-tac-toe: your turn \u2013 jax_ttt")
     page.play(page.legal()[0])
     squares = page.moves()
     page.go_forward()

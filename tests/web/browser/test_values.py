@@ -192,7 +192,7 @@ LEGEND = {
     "Network's values": ("net", "the network's value: \u22121 a loss, +1 a win"),
     "Table's values": ("table", "the table's value, on the same scale"),
     "Next moves": ("1 \u2192 2", "the agent's next moves, for both sides"),
-    "Mark mistakes": ("??", "turned a win into a loss"),
+    "Mark mistakes": ("??", "blunder: a win became a loss"),
 }
 """What is switched on, its sample in the legend, and its meaning."""
 
@@ -301,7 +301,8 @@ def test_mistakes_are_marked_as_you_play_and_reviewed_at_the_end(page, served_ur
         now = text_after(line[:count])
         sign = 1 if rules.mover(now) == "X" else -1
         loss = sign * (rules.value(now) - rules.value(rules.after(now, cell)))
-        assert ("mistake" in text) == (loss > 0), text
+        assert ("mistake" in text) == (loss == 1), text
+        assert ("blunder" in text) == (loss == 2), text
         if loss:
             assert f"better: square {rules.best_moves(now)[0]}" in text
         if rules.mover(now) == "X" and sign * rules.value(now) >= 0:
@@ -309,9 +310,10 @@ def test_mistakes_are_marked_as_you_play_and_reviewed_at_the_end(page, served_ur
             best += loss == 0
     lost = (len(line) + 1) // 2 - won_or_drawn
     assert lost > 0
-    summary = f"Best moves: {best} of your {won_or_drawn}"
+    summary = (
+        f"Best moves: {best} of {won_or_drawn}, and {lost} more in a lost position."
+    )
     expect(panel).to_contain_text(summary)
-    expect(panel).to_contain_text(f"{lost} more in a lost position")
     page.says(summary)
     entry = panel.get_by_role("button").nth(1)
     entry.click()
@@ -332,7 +334,9 @@ def test_mistakes_are_marked_as_you_play_and_reviewed_at_the_end(page, served_ur
         actions = search.actions(browsing.after("connect_5x4", line[:count]))
         highest = max(value for value, _ in actions.values())
         gives_away = actions[line[count]][0] < highest
-        assert ("mistake" in rows[count]) == gives_away, rows[count]
+        is_marked = "mistake" in rows[count] or "blunder" in rows[count]
+        assert is_marked == gives_away, rows[count]
+        assert "(exact)" in rows[count]
     # Only one's own mistakes are marked before the end: O begins at an edge, a loss,
     # and X's reply gives the win away.
     page.visit(link(served_url, "tic_tac_toe", [4, 1], level="casual"))

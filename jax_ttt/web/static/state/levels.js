@@ -70,6 +70,10 @@ const UNBEATABLE = {
   proven: "Unbeatable (learned agent)",
   claimed: "Unbeatable by its file (learned agent)",
 };
+const WINS_ALL = {
+  browser: "Wins every game (proven)",
+  file: "Wins every game (proven, by its file)",
+};
 const PROOFS = {
   proven: "The learned agent without mistakes. Proven: no line of play beats it.",
   claimed:
@@ -90,11 +94,20 @@ function correctedText({ grades, agent, side }) {
   return ["The learned agent without random moves.", ...verdicts].join(" ");
 }
 
-// A level's name; "Unbeatable" only where that is proven. `player` is { grades, agent (its
-// loaded file or null), depth, side (the agent's, or null) }, or null for the name alone.
+// The name for an agent that is proven to win every game on the side that it plays.
+function winnersName({ grades, agent, side }) {
+  if (!agent || side === null) return undefined;
+  const proven = grades.provenSides(agent).find((one) => one.side === side);
+  return proven?.goal === "win" ? WINS_ALL[proven.origin] : undefined;
+}
+
+// A level's name; "Wins every game" and "Unbeatable" only where that is proven. `player` is
+// { grades, agent (its loaded file or null), depth, side (the agent's, or null) }, or null for the
+// name alone.
 export function levelName(level, player) {
   if (level !== "full") return LEVELS[level].name;
-  const name = player?.depth === 0 ? UNBEATABLE[proofOf(player)] : undefined;
+  const isAlone = player?.depth === 0;
+  const name = isAlone ? (winnersName(player) ?? UNBEATABLE[proofOf(player)]) : undefined;
   return name ?? "Learned agent at its best";
 }
 

@@ -68,7 +68,15 @@ export class Opponent {
   get nextLevel() {
     const level = levelAbove(this.level);
     if (level === null) return null;
-    return { level, name: levelName(level, this.described).replace(/ \(.*/, "") };
+    // Without a side: "Unbeatable" where that is proven of both.
+    const name = levelName(level, { ...this.described, side: null });
+    return { level, name: name.replace(/ \(.*/, "") };
+  }
+
+  // Whether each of its moves is the agent's own choice, of which proofs are: without random moves
+  // and without a search.
+  get isAlone() {
+    return this.level === "full" && this.depth === 0;
   }
 
   // Whether a draw is the best result possible against it, as far as that is known.

@@ -1,12 +1,14 @@
 // Each move of a game compared with exact play, or with the agent's own search where the
 // browser does not solve the position in time.
 
-import { signed } from "./words.js";
+import { counted, signed } from "./words.js";
 
 const SECONDS = 1; // for the exact result of one position
 const DEPTH = 4; // moves that the agent's search looks ahead
-const MISTAKE = 0.3; // how much of the searched value a move gives away
-const BLUNDER = 1;
+const MISTAKE_LOSS = 0.3; // how much of the searched value a mistake gives away
+const BLUNDER_LOSS = 1;
+const MISTAKE = { sign: "?", word: "mistake" };
+const BLUNDER = { sign: "??", word: "blunder" };
 const WORDS = ["loss", "draw", "win"];
 const MAX_KEPT = 1000; // answers of the engine
 
@@ -27,6 +29,7 @@ function judgeExactly(exact, action) {
   return {
     isKnown: true,
     isExact: true,
+    source: "exact",
     before: exact.value,
     after: own.value,
     moves: own.moves,
@@ -39,6 +42,15 @@ function judgeExactly(exact, action) {
 function judgeBySearch({ values, move }, action) {
   const [before, after] = [values[move], values[action]];
   return { isKnown: true, isExact: false, before, after, best: [move], loss: before - after };
+}
+
+// The judgement of a move in a game that the proof of an agent decides: `isWinners` says that the
+// move is the agent's, `origin` where the proof is from, as `knownOf` of a Grades has it.
+export function judgeByProof({ isWinners, origin }, action) {
+  const value = isWinners ? 1 : -1;
+  const source = origin === "file" ? "proven by the agent's file" : "proven";
+  const result = { before: value, after: value, loss: 0, best: [action] };
+  return { isKnown: true, isExact: true, source, moves: null, bestMoves: null, ...result };
 }
 
 // Keep a value in a map; the oldest one goes where there are too many.
@@ -54,12 +66,13 @@ export function markOf(judged) {
   const { isExact, before, after, loss } = judged;
   if (isExact) {
     if (loss === 0) return null;
-    const text = `mistake: from a ${outcomeWord(before)} to a ${outcomeWord(after)}`;
-    return { sign: loss === 2 ? "??" : "?", text };
+    const { sign, word } = loss === 2 ? BLUNDER : MISTAKE;
+    return { sign, text: `${word}: from a ${outcomeWord(before)} to a ${outcomeWord(after)}` };
   }
-  if (loss < MISTAKE) return null;
-  const text = `mistake by the agent's search: from ${signed(before)} to ${signed(after)}`;
-  return { sign: loss < BLUNDER ? "?" : "??", text };
+  if (loss < MISTAKE_LOSS) return null;
+  const { sign, word } = loss < BLUNDER_LOSS ? MISTAKE : BLUNDER;
+  const text = `${word} by the agent's search: from ${signed(before)} to ${signed(after)}`;
+  return { sign, text };
 }
 
 // What a move without a mark did, in words.
@@ -77,20 +90,34 @@ export function verdictOf(judged, action) {
   return `loses in ${inMoves(moves)}; ${inMoves(bestMoves)} were possible`;
 }
 
-// How many of a side's moves were best. In a lost position no move is best, so these are
-// not counted. `sides` has the mover of each move.
+// What is known of a side's moves: how many of those with an exact result were best, and what
+// the agent's search found in the others. In a lost position no move is best, so these are not
+// counted as such. `sides` has the mover of each move.
 export function summary(judgements, sides, side) {
   if (judgements.includes(null)) return "Comparing the moves…";
-  const all = judgements.filter((_, ply) => sides[ply] === side);
-  const own = all.filter(({ isKnown }) => isKnown);
-  const open = own.filter(({ isExact, before }) => !isExact || before >= 0);
-  const best = open.filter(({ isExact, loss }) => (isExact ? loss === 0 : loss < MISTAKE));
-  const lost = own.length - open.length;
-  const unknown = all.length - own.length;
-  let text = `Best moves: ${best.length} of your ${open.length}`;
-  if (lost) text += `, and ${lost} more in a lost position`;
-  if (unknown) text += `; ${unknown} not known`;
-  return `${text}.`;
+  const own = judgements.filter((_, ply) => sides[ply] === side);
+  const solved = own.filter(({ isKnown, isExact }) => isKnown && isExact);
+  const unsolved = own.filter((judged) => !solved.includes(judged));
+  return [solvedText(solved), unsolvedText(unsolved, solved.length > 0)].filter(Boolean).join(" ");
+}
+
+function solvedText(solved) {
+  const open = solved.filter(({ before }) => before >= 0);
+  const best = open.filter(({ loss }) => loss === 0);
+  const lost = solved.length - open.length;
+  if (open.length === 0) return lost ? `In a lost position: ${counted(lost, "move")} of yours.` : "";
+  const more = lost ? `, and ${lost} more in a lost position` : "";
+  return `Best moves: ${best.length} of ${open.length}${more}.`;
+}
+
+function unsolvedText(unsolved, hasSolved) {
+  const count = unsolved.length;
+  if (count === 0) return "";
+  const moves = hasSolved ? `${count} more` : `your ${counted(count, "move")}`;
+  const result = `The result of ${moves} is not known`;
+  if (!unsolved.every(({ isKnown }) => isKnown)) return `${result}.`;
+  const mistakes = unsolved.filter((judged) => markOf(judged) !== null).length;
+  return `${result}; the agent's search found ${mistakes ? counted(mistakes, "mistake") : "no mistake"} there.`;
 }
 
 // The judgements of moves. They arrive one by one.

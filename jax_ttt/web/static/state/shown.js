@@ -2,7 +2,7 @@
 
 import { BoardValues } from "./board_values.js";
 import { announce, say } from "./messages.js";
-import { Review, markOf } from "./review.js";
+import { Review, judgeByProof, markOf } from "./review.js";
 
 export class Shown {
   constructor(app) {
@@ -106,7 +106,26 @@ export class Shown {
   judgements() {
     const { game } = this.app.play;
     if (!this.isReviewed || game.moves.length === 0) return [];
-    return this.review.judgementsOf(game, this.app.selection.loaded);
+    const judgements = this.review.judgementsOf(game, this.app.selection.loaded);
+    const loss = this.provenLoss;
+    if (!loss) return judgements;
+    return judgements.map((judged, ply) => {
+      if (judged?.isExact) return judged;
+      const isWinners = game.rules.toMove(game.positions[ply]) === loss.side;
+      return judgeByProof({ isWinners, origin: loss.origin }, game.moves[ply]);
+    });
+  }
+
+  // The proof by which the person lost a finished game before its first move: the agent at its
+  // best is proven to win every game on its side, and each of its moves was its own. See
+  // `BoardValues.provenWinner`.
+  get provenLoss() {
+    const { game, opponent } = this.app.play;
+    const isWhole = game.start === game.rules.start && game.result === "lost";
+    if (!isWhole || !opponent.isAlone || opponent.loaded === null) return null;
+    const sides = this.app.grades.provenSides(opponent.loaded);
+    const { rules, moves } = game;
+    return this.boardValues.provenWinner({ rules, moves, agent: opponent.loaded, sides });
   }
 
   // Announce a mistake of the person's latest move, once its judgement has arrived.

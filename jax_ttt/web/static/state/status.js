@@ -2,6 +2,7 @@
 
 import { LETTERS } from "../engine/rules.js";
 import { summary } from "./review.js";
+import { number } from "./words.js";
 
 const RESULTS = { won: "You won.", drawn: "A draw.", lost: "You lost." };
 
@@ -30,17 +31,54 @@ function demoStatus({ game, demoSide }) {
   return { main, more, tone: "" };
 }
 
-function endStatus(app) {
+// What is to be said of a game that was lost before its first move, by a proof.
+function provenLossText({ grades, play }, { side, origin }) {
+  const { lines } = grades.knownOf(play.opponent.loaded, side).seat;
+  const all = lines ? `all ${number(lines.won)} lines of play` : "all lines of play";
+  const source = origin === "file" ? ", by the agent's file" : "";
+  return (
+    `As everybody does: ${all} lead here${source}, and this was one of them. ` +
+    "The agent had won from the empty board on; nothing could have helped."
+  );
+}
+
+// What a person's finished game was like, in words.
+export function gameText(app) {
   const { rules, shown } = app;
+  const { game } = app.play;
+  const { provenLoss } = shown;
+  if (provenLoss) return provenLossText(app, provenLoss);
+  const sides = game.positions.map((position) => rules.toMove(position));
+  return summary(shown.judgements(), sides, game.side);
+}
+
+function endStatus(app) {
+  const { rules } = app;
   const { game, opponent } = app.play;
   if (game.side === null) return { main: matchResult(rules, game), more: "", tone: "" };
-  const sides = game.positions.map((position) => rules.toMove(position));
-  const notes = [summary(shown.judgements(), sides, game.side)];
+  const notes = [gameText(app)];
   if (game.result === "drawn" && opponent.isDrawBest) {
     notes.unshift("The best result possible against it.");
   }
   if (game.notCounted) notes.push(`Not counted: ${game.notCounted}.`);
   return { main: RESULTS[game.result], more: notes.join(" "), tone: game.result };
+}
+
+const TITLES = { won: "you won", drawn: "a draw", lost: "you lost" };
+
+// What the title of the document says of the game, for instance "you lost".
+function titleOfGame({ rules, play }) {
+  const { game, analysis } = play;
+  if (game.isDemo) return "how to beat the agent";
+  if (analysis) return "analysis";
+  if (game.isOver) return TITLES[game.result];
+  return rules.toMove(game.latest) === game.side ? "your turn" : "the agent's turn";
+}
+
+// The title of the document: the game and its result, so that the entries of the browser's history
+// differ.
+export function titleOf(app) {
+  return `${app.rules.title}: ${titleOfGame(app)} – jax_ttt`;
 }
 
 // { main, more, tone } of what the board shows.

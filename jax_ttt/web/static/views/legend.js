@@ -11,7 +11,7 @@ const LEARNED = {
 
 // The entries: { sample, look, text }, each once for what is switched on. The look is the
 // class of the sample.
-function entriesOf({ rules, shown, play }) {
+function entriesOf({ rules, shown }) {
   const { layers } = shown;
   const entries = [];
   const add = (sample, look, text) => entries.push({ sample, look, text });
@@ -32,9 +32,8 @@ function entriesOf({ rules, shown, play }) {
   }
   if (layers.has("line")) add("1 → 2", "chip even", "the agent's next moves, for both sides");
   if (layers.has("mistakes")) {
-    const whose = play.game.side === null || play.game.isOver ? "A move" : "Your move";
-    add("?", "mark", `${whose} gave away a win or a draw`);
-    add("??", "mark", `${whose} turned a win into a loss`);
+    add("?", "mark", "mistake: a worse result");
+    add("??", "mark", "blunder: a win became a loss");
   }
   return entries;
 }

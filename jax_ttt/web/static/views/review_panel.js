@@ -1,7 +1,8 @@
 // The tab "Review": every move of the game, how good it was, and what was better.
 
 import { LETTERS } from "../engine/rules.js";
-import { markOf, summary, verdictOf } from "../state/review.js";
+import { markOf, verdictOf } from "../state/review.js";
+import { gameText } from "../state/status.js";
 import { html } from "../vendor/htm-preact.js";
 
 function bestText(rules, best) {
@@ -25,6 +26,7 @@ function Row({ app, ply, judged }) {
   let verdict = "…";
   if (mark) verdict = `${mark.sign} ${mark.text}; better: ${bestText(rules, judged.best)}`;
   else if (judged) verdict = verdictOf(judged, action);
+  if (judged?.source) verdict += ` (${judged.source})`;
   const mover = `${LETTERS[side]}${whoMoved(game, side)}`;
   const name = `${ply + 1}. ${mover}: ${rules.actionName(action)}`;
   return html`
@@ -42,12 +44,12 @@ function Row({ app, ply, judged }) {
   `;
 }
 
-function heading(game, judgements) {
+function heading(app) {
+  const { game } = app.play;
   if (game.isDemo) return "The line of play that beats the agent";
   if (game.side === null) return "The moves of this analysis";
   if (!game.isOver) return "The moves of this game";
-  const sides = game.positions.map((position) => game.rules.toMove(position));
-  return summary(judgements, sides, game.side);
+  return gameText(app);
 }
 
 export function ReviewPanel({ app }) {
@@ -70,7 +72,7 @@ export function ReviewPanel({ app }) {
     (_, ply) => html`<${Row} key=${ply} app=${app} ply=${ply} judged=${judgements[ply]} />`,
   );
   return html`
-    <h3>${heading(game, judgements)}</h3>
+    <h3>${heading(app)}</h3>
     <p class="note">${method}. Click a move to see it on the board.</p>
     <ol class="moves">
       ${rows}

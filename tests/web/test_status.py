@@ -1,0 +1,106 @@
+"""What the page says of a game, its moves and its opponent, computed in Node."""
+
+import pytest
+from page_modules import compute
+
+from jax_ttt.config import player_kinds
+
+NETWORK, SEVEN = (player_kinds.ALL[name] for name in ("network", "connect-7x6"))
+WORST = {"before": 0, "after": -1, "loss": 1}
+BEST = {"before": 0, "after": 0, "loss": 0}
+LOST = {"before": -1, "after": -1, "loss": 0}
+EXACT = {"isKnown": True, "isExact": True}
+SEARCHED = {"isKnown": True, "isExact": False}
+UNKNOWN = {"isKnown": False}
+
+
+def summary_of(*moves):
+    """Return what is said of these moves of X, between which O moved."""
+    judgements = [one for move in moves for one in (move, EXACT | BEST)]
+    sides = ["x", "o"] * len(moves)
+    return compute("summary", judgements=judgements, sides=sides, side="x")
+
+
+def test_only_moves_with_an_exact_result_are_counted_as_best():
+    best, mistake, lost = (EXACT | result for result in (BEST, WORST, LOST))
+    quiet = SEARCHED | {"before": 0.2, "after": 0.1, "loss": 0.1}
+    marked = SEARCHED | {"before": 0.2, "after": -0.3, "loss": 0.5}
+    assert summary_of(best, mistake, best) == "Best moves: 2 of 3."
+    expected = "Best moves: 1 of 2, and 2 more in a lost position."
+    assert summary_of(best, mistake, lost, lost) == expected
+    assert summary_of(lost, lost) == "In a lost position: 2 moves of yours."
+    expected = (
+        "The result of your 2 moves is not known; "
+        "the agent's search found no mistake there."
+    )
+    assert summary_of(quiet, quiet) == expected
+    expected = (
+        "Best moves: 1 of 1, and 1 more in a lost position. The result of 2 more is "
+        "not known; the agent's search found 1 mistake there."
+    )
+    assert summary_of(quiet, marked, best, lost) == expected
+    assert summary_of(UNKNOWN) == "The result of your 1 move is not known."
+
+
+def lost_to(path, **options):
+    """Return what the page says of a game that a person lost to an agent."""
+    said = compute("finishedGame", path=str(path), **options)
+    assert said["main"] == "You lost."
+    return said
+
+
+SENTENCE = (
+    "As everybody does: all {lines} lines of play lead here{source}, and this was one "
+    "of them. The agent had won from the empty board on; nothing could have helped."
+)
+
+
+def test_a_loss_to_an_agent_that_wins_every_game_says_what_happened():
+    said = lost_to(SEVEN)
+    by_file = ", by the agent's file"
+    assert said["more"] == SENTENCE.format(lines="2,993,838,886", source=by_file)
+    # No move of it is called a mistake.
+    results = {"wins": "proven by the agent's file"}
+    results["loses, as every move"] = results["wins"]
+    assert dict(said["review"]) == results
+    assert said["opponent"] == "Wins every game (proven, by its file): One"
+    assert said["title"] == "Connect Four 7 \u00d7 6: you lost \u2013 jax_ttt"
+    # The same where this browser followed the lines itself.
+    lines = {"won": 1234, "drawn": 0, "lost": 0}
+    seat = {"unbeatable": True, "proven": "win", "lines": lines}
+    said = lost_to(SEVEN, computed={"first": seat})
+    assert said["more"] == SENTENCE.format(lines="1,234", source="")
+    assert said["opponent"] == "Wins every game (proven): One"
+
+
+@pytest.mark.parametrize(
+    ("options", "opponent"),
+    [
+        ({"level": "strong"}, "Strong"),
+        ({"depth": 1}, "Learned agent at its best"),
+        ({"agentSide": "o"}, "Learned agent at its best"),
+        ({"isOwn": False}, "Wins every game"),
+        ({"begun": [3, 3], "areAllOwn": True}, "Wins every game"),
+    ],
+    ids=["level", "search", "seat", "move", "start"],
+)
+def test_another_loss_to_it_is_an_ordinary_one(options, opponent):
+    said = lost_to(SEVEN, **options)
+    assert "everybody" not in said["more"]
+    assert "Best moves" not in said["more"]
+    assert said["opponent"].startswith(opponent)
+
+
+def test_an_agent_that_only_never_loses_is_called_unbeatable():
+    seat = {"unbeatable": True, "proven": "not-lose"}
+    seats = {"first": seat, "second": seat}
+    said = compute("finishedGame", path=str(NETWORK), computed=seats)
+    assert said["opponent"] == "Unbeatable (learned agent): One"
+    assert "everybody" not in said["more"]
+
+
+def test_the_title_of_the_document_says_the_game_and_its_result():
+    titles = compute("titles", path=str(NETWORK), moves=[0, 3, 1, 4, 2], side="x")
+    turns = ["your turn", "the agent's turn"]
+    expected = [f"Tic-tac-toe: {turns[count % 2]} \u2013 jax_ttt" for count in range(5)]
+    assert titles == [*expected, "Tic-tac-toe: you won \u2013 jax_ttt"]
