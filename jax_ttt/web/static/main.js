@@ -4,22 +4,22 @@ import { openSource } from "./files/source.js";
 import { App } from "./state/app.js";
 import { provenText } from "./state/board_values.js";
 import { say } from "./state/messages.js";
-import { LAYERS, TABS } from "./state/settings.js";
+import { LAYERS, TABS, tabWith } from "./state/settings.js";
 import { statusOf, titleOf } from "./state/status.js";
 import { number } from "./state/words.js";
 import { SetupTools } from "./views/analysis_panel.js";
 import { Board } from "./views/board.js";
 import { ComparePanel } from "./views/compare_panel.js";
-import { Entrance } from "./views/entrance.js";
+import { Invitation } from "./views/invitation.js";
 import { LearningPanel } from "./views/learning_panel.js";
 import { Legend } from "./views/legend.js";
 import { MoveList } from "./views/moves.js";
-import { PlayPanel } from "./views/play_panel.js";
+import { KeysPanel, PlayPanel } from "./views/play_panel.js";
 import { ProofPanel } from "./views/proof_panel.js";
 import { ReviewPanel } from "./views/review_panel.js";
 import { asSvg, copy, textOf } from "./views/share.js";
 import { StatisticsPanel } from "./views/statistics_panel.js";
-import { Button, Check, Tabs, ThemeButton, isShortcut } from "./views/ui.js";
+import { Button, Check, Disclosure, Icon, Tabs, ThemeButton, isShortcut } from "./views/ui.js";
 import { html, render, useErrorBoundary } from "./vendor/htm-preact.js";
 
 const PANELS = {
@@ -29,10 +29,12 @@ const PANELS = {
   proof: ProofPanel,
   compare: ComparePanel,
   statistics: StatisticsPanel,
+  keys: KeysPanel,
 };
 const WITHOUT_SERVER =
   "This page works without a server. With the program installed, python -m jax_ttt.web also " +
   "learns from your games, and Connect Four 4 × 4.";
+const INVITING = "The agent plays against itself here. A move of yours begins your game.";
 const EXACT_NOTES = {
   "not known": "The exact result is not known yet: too many moves are left.",
   "partly known":
@@ -43,16 +45,19 @@ const TREMBLING =
   "above 0.";
 
 function GameLinks({ app }) {
-  const games = app.games().map(({ envId, title }) => {
+  const all = app.games();
+  const games = all.map(({ envId, title }, i) => {
     const isOpen = envId === app.rules.envId;
-    const open = () => app.chooseGame(envId);
+    const [, family, size] = /^(\D+)( \d.*)?$/.exec(title);
+    // A phone shows the words that games share once.
+    const isRepeated = size && all[i - 1]?.title.startsWith(`${family} `);
     return html`<button
       key=${envId}
       type="button"
       aria-current=${isOpen ? "page" : undefined}
-      onClick=${open}
+      onClick=${() => app.chooseGame(envId)}
     >
-      ${title}
+      <span class=${isRepeated ? "repeated" : ""}>${family}</span>${size}
     </button>`;
   });
   return html`<nav aria-label="Games">${games}</nav>`;
@@ -76,7 +81,7 @@ function Status({ app }) {
   return html`
     <div class=${`status ${buttons.length > 1 ? "two" : ""}`} id="status" data-tone=${tone}>
       <p class="status-main">${main}</p>
-      <p class="status-more">${shown.hintText ?? more}</p>
+      <p class="status-more">${app.isInviting ? INVITING : (shown.hintText ?? more)}</p>
       <div class="status-buttons">
         ${buttons.map(
           ([text, act]) => html`<button key=${text} type="button" onClick=${act}>${text}</button>`,
@@ -114,7 +119,7 @@ function Layers({ app }) {
   const { shown, selection } = app;
   const { layers } = shown;
   // The exact values stand last: their label changes its width, and would move others.
-  const names = [...selection.kinds, "line", "mistakes", "exact"];
+  const names = [...selection.kinds, "numbers", "line", "mistakes", "exact"];
   const state = layers.has("exact") ? shown.exactState : "known";
   const checks = names.map((layer) => {
     const change = (isShown) => shown.showLayer(layer, isShown);
@@ -177,36 +182,72 @@ function Sharing({ app }) {
   `;
 }
 
-// The panel of a tab. Where it fails, the board goes on.
-function Panel({ app, id }) {
+// A part of a tab. Where it fails, the board goes on.
+function Part({ app, id }) {
   const [error] = useErrorBoundary((reason) => console.error(reason));
   if (error) return html`<p class="problem">This panel failed: ${error.message}</p>`;
   return html`<${PANELS[id]} app=${app} />`;
 }
 
+// The panel of a tab: its part, or where it has several, their titles, of which one is open.
+function Panel({ app, tab }) {
+  const { panel: open } = app.settings;
+  const parts = Object.entries(TABS[tab].parts);
+  if (parts.length === 1) return html`<${Part} key=${tab} app=${app} id=${tab} />`;
+  return parts.map(
+    ([id, title]) => html`
+      <${Disclosure}
+        key=${id}
+        id=${id}
+        title=${title}
+        isOpen=${id === open}
+        onToggle=${() => app.openPanel(id === open ? tab : id)}
+      >
+        <${Part} app=${app} id=${id} />
+      <//>
+    `,
+  );
+}
+
 function Panels({ app }) {
-  const tabs = Object.entries(TABS).map(([id, title]) => ({
+  const { panel: open } = app.settings;
+  const tabs = Object.entries(TABS).map(([id, { title }]) => ({
     id,
     title,
-    panel: () => html`<${Panel} app=${app} id=${id} />`,
+    panel: () => html`<${Panel} app=${app} tab=${id} />`,
   }));
   return html`
     <section
       class="panels"
       id="panels"
-      aria-label="Settings, review, learning, proof, comparison and statistics"
+      aria-label="Settings, learning, proof and more"
     >
       <${Tabs}
         label="Panels"
         tabs=${tabs}
-        selected=${app.settings.panel}
+        selected=${open === null ? null : tabWith(open)}
         onSelect=${(id) => showPanel(app, id)}
       >
         <button type="button" class="to-board" onClick=${focusBoard}>
-          <span aria-hidden="true">↑ </span>Board
+          <${Icon} name="board" />Board
         </button>
       <//>
+      ${app.isInviting && html`<${Invitation} app=${app} focusBoard=${focusFirst} />`}
     </section>
+  `;
+}
+
+// What stands beside and under the board once the person plays.
+function BesideBoard({ app }) {
+  return html`
+    <${PendingChoice} app=${app} />
+    <${Layers} app=${app} />
+    <div class="beside">
+      <${MoveList} rules=${app.rules} game=${app.play.game} marks=${app.shown.marks()} />
+      <${Legend} app=${app} />
+    </div>
+    <${Sharing} app=${app} />
+    <${LayerNotes} app=${app} />
   `;
 }
 
@@ -217,10 +258,9 @@ function Page({ app }) {
       <h1>jax_ttt</h1>
       <${GameLinks} app=${app} />
       <${ThemeButton} />
-      <${Entrance} app=${app} />
     </header>
     <main>
-      <section class="play" aria-labelledby="play-title">
+      <section class=${`play ${app.isInviting ? "inviting" : ""}`} aria-labelledby="play-title">
         <h2 id="play-title" class="unseen">Game</h2>
         <${Status} app=${app} />
         <div id="board">
@@ -231,14 +271,7 @@ function Page({ app }) {
           />
         </div>
         <${Tools} app=${app} />
-        <${PendingChoice} app=${app} />
-        <${Layers} app=${app} />
-        <div class="beside">
-          <${MoveList} rules=${app.rules} game=${app.play.game} marks=${app.shown.marks()} />
-          <${Legend} app=${app} />
-        </div>
-        <${Sharing} app=${app} />
-        <${LayerNotes} app=${app} />
+        ${!app.isInviting && html`<${BesideBoard} app=${app} />`}
       </section>
       <${Panels} app=${app} />
     </main>
@@ -273,7 +306,7 @@ function onKey(app, event) {
 // Open a tab, and bring its panel into view, which lies below the board on a phone.
 function showPanel(app, id) {
   app.openPanel(id);
-  const isBelow = matchMedia("(max-width: 860px)").matches; // as in sizes.css
+  const isBelow = matchMedia("(max-width: 699px)").matches; // as in sizes.css
   if (isBelow) document.getElementById("panels").scrollIntoView();
 }
 
@@ -286,6 +319,10 @@ function reveal() {
 
 function focusBoard(event) {
   event.preventDefault();
+  focusFirst();
+}
+
+function focusFirst() {
   reveal();
   const first = document.querySelector("#board [tabindex='0']");
   /** @type {HTMLElement} */ (first).focus({ preventScroll: true });

@@ -6,6 +6,7 @@ import { LEVELS, agentPlayer, isSolved, perfectPlayer } from "./levels.js";
 const PERSON = "";
 const EXPERT = "expert";
 const NOBODY = { x: null, o: null };
+const LEARNED = ["network", "table"]; // layers
 
 // The stones of a position that is being set up, cell by cell: "x", "o" or null.
 class Setup {
@@ -54,7 +55,8 @@ export class Analysis {
     this.movers = { x: PERSON, o: PERSON }; // who moves each side in a match
     this.isMatch = false; // whether they move now, and not the person alone
     this.setup = null; // the position that is being set up
-    this.layers = new Set(["exact", ...app.selection.kinds, ...app.settings.layers]);
+    const others = [...app.settings.layers].filter((layer) => !LEARNED.includes(layer));
+    this.layers = new Set([...others, "exact"]);
   }
 
   // Who can move a side: [id, title].

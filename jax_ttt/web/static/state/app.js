@@ -13,7 +13,8 @@ import { trainHere } from "./local_training.js";
 import { say } from "./messages.js";
 import { Play } from "./play.js";
 import { Selection } from "./selection.js";
-import { Settings, TABS } from "./settings.js";
+import { Settings, tabWith } from "./settings.js";
+import { Show } from "./show.js";
 import { Shown } from "./shown.js";
 import { Statistics } from "./statistics.js";
 import { Training } from "./training.js";
@@ -41,6 +42,7 @@ export class App {
     this.selection = new Selection(this);
     this.comparison = new Comparison(this);
     this.shown = new Shown(this);
+    this.show = new Show(this);
     this.play = new Play(this);
     this.isChanging = false;
     this.hash = location.hash; // the address that the page has read or shown
@@ -71,6 +73,8 @@ export class App {
       this.openGame(Rules.knows(envId) ? envId : GAMES[0]);
       if (hasLink && !isTabAlone(hash)) say(NO_GAME);
     }
+    if (this.play.game.moves.length > 0) this.leaveInvitation();
+    this.show.begin();
     this.training.listen();
     await this.ready;
     this.selection.load();
@@ -98,10 +102,29 @@ export class App {
     this.selection.update = null;
     this.play.open(link);
     this.selection.load();
+    this.show.begin();
+  }
+
+  // Whether the page shows the first screen, which invites to play.
+  get isInviting() {
+    return this.settings.panel === null;
+  }
+
+  // Show the tab "Game" in place of the first screen.
+  leaveInvitation() {
+    if (this.isInviting) this.openPanel("game");
+  }
+
+  // Train a table of tic-tac-toe here, with the board in view.
+  watchOneLearn() {
+    this.openPanel("learning");
+    this.training.watchOne();
+    this.reveal();
   }
 
   openPanel(panel) {
-    this.settings.setPage({ panel });
+    this.settings.panel = panel;
+    this.show.end();
     this.training.follow?.();
     this.showAddress();
     this.changed();
@@ -119,7 +142,7 @@ export class App {
 
   openTabOf(hash) {
     const tab = tabOf(hash);
-    if (Object.hasOwn(TABS, tab)) this.openPanel(tab);
+    if (tab !== null && tabWith(tab) !== null) this.openPanel(tab);
   }
 
   // Follow a change of the address. After Back or Forward to another game, that game goes on

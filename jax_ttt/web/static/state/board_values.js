@@ -66,6 +66,7 @@ function learnedCells(layer, { values, move, isCorrected }) {
     if (isOwnMove) parts.push("the agent's move");
     if (note) parts.push(note);
     cells.set(action, {
+      value,
       text: signed(value),
       tone: isOwnMove ? "own" : "even",
       note,

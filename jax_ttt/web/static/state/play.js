@@ -136,6 +136,7 @@ export class Play {
   // tries it against the same agent.
   startNewGame() {
     const { settings, rules } = this.app;
+    this.app.leaveInvitation();
     if (this.game.isDemo) {
       settings.choose(rules.envId, { side: this.demoSide, level: "full", depth: 0 });
     }
@@ -155,6 +156,17 @@ export class Play {
     this.newGame();
   }
 
+  // Begin a game against the selected agent at a level; `side` is the person's, null for the
+  // chosen one.
+  playAt(level, side = null) {
+    const { app } = this;
+    const choices = { level, depth: 0, ...(side !== null && { side }) };
+    app.settings.choose(app.rules.envId, choices);
+    app.leaveInvitation();
+    this.newGame();
+    app.reveal();
+  }
+
   // Play against the selected agent at its best.
   playSelected() {
     const { settings, rules } = this.app;
@@ -171,7 +183,10 @@ export class Play {
     if (this.analysis?.setup) {
       this.analysis.setup.act(action);
       this.app.changed();
-    } else this.game.play(action);
+      return;
+    }
+    this.app.leaveInvitation();
+    this.game.play(action);
   }
 
   // Show the position after this many moves of the game.

@@ -1,5 +1,5 @@
 // The person's choices, which the browser keeps: for each game the level, side, agent and
-// look-ahead; for the page the game, the tab and the layers of values.
+// look-ahead; for the page the game and the layers of values.
 
 import { read, write } from "../files/storage.js";
 import { LEVELS } from "./levels.js";
@@ -8,22 +8,31 @@ export const LAYERS = {
   exact: "Exact values",
   network: "Network's values",
   table: "Table's values",
+  numbers: "Numbers",
   line: "Next moves",
   mistakes: "Mark mistakes",
 };
-// The titles of the tabs, by their names in links.
+// The tabs, and the parts that each of them has, of which one is open. A link names the part.
 export const TABS = {
-  game: "Game",
-  review: "Review",
-  learning: "Learning",
-  proof: "Proof",
-  compare: "Compare",
-  statistics: "Statistics",
+  game: { title: "Game", parts: { game: "Settings", review: "Review" } },
+  learning: { title: "Learn", parts: { learning: "Learn" } },
+  proof: { title: "Proof", parts: { proof: "Proof" } },
+  more: {
+    title: "More",
+    parts: { compare: "Compare two agents", statistics: "Statistics", keys: "Keys" },
+  },
 };
 export const DEPTHS = [0, 1, 2, 3, 4, 6, 8];
 // A new visitor can win the first game.
 const GAME = { level: "casual", side: "x", agent: null, depth: 0 };
-const PAGE = { game: "tic_tac_toe", panel: "game", layers: ["mistakes"] };
+const PAGE = { game: "tic_tac_toe", layers: ["mistakes"] };
+
+// The tab that has a part, or that has this name itself; null where there is none.
+export function tabWith(panel) {
+  const entries = Object.entries(TABS);
+  const [name] = entries.find(([tab, { parts }]) => tab === panel || panel in parts) ?? [null];
+  return name;
+}
 
 // A kept value, or the default where it is not one of `allowed`.
 function oneOf(allowed, value, missing) {
@@ -43,13 +52,9 @@ export class Settings {
   constructor() {
     this.page = { ...PAGE, ...read("page", {}) };
     this.games = read("games", {});
+    this.panel = null; // the open part of a tab, or a tab without one; null: the first screen
     const layers = Array.isArray(this.page.layers) ? this.page.layers : PAGE.layers;
     this.layers = new Set(layers.filter((layer) => Object.hasOwn(LAYERS, layer)));
-  }
-
-  // The name of the open tab.
-  get panel() {
-    return Object.hasOwn(TABS, this.page.panel) ? this.page.panel : PAGE.panel;
   }
 
   // The choices for a game: { level, side, agent, depth }.

@@ -176,6 +176,7 @@ export class Shown {
   async showHint() {
     if (!this.canHint) return;
     const { rules, play, selection } = this.app;
+    this.app.leaveInvitation();
     const { position } = play.game;
     const agent = selection.loaded;
     this.isHinting = true;
@@ -212,6 +213,11 @@ export class Shown {
     if (analysis?.setup) {
       return { rules, position: analysis.setup.position, playable: true, isSetup: true };
     }
+    if (this.app.show.position) {
+      const { position: ghost, values } = this.app.show;
+      const shades = new Map(Object.entries(values ?? []).map(([action, value]) => [+action, value]));
+      return { rules, position: game.position, playable: game.isPersonsTurn, ghost, shades };
+    }
     return {
       rules,
       position: game.position,
@@ -222,6 +228,7 @@ export class Shown {
       line: this.line,
       hint: this.currentHint?.action ?? null,
       marks: this.markedCells(),
+      hasNumbers: this.layers.has("numbers"),
     };
   }
 }

@@ -223,6 +223,15 @@ export class Training {
     return this.request(() => this.source.command(command, learner));
   }
 
+  // Train a table at once, on the board of its game.
+  async watchOne() {
+    this.openGame();
+    if (!this.isBusy) {
+      await this.choose("table");
+      await this.start();
+    }
+  }
+
   // Start a training. The agent of the one before is kept first: without that, nothing is
   // started. Another tab may have started one meanwhile, which the server then says.
   async start() {

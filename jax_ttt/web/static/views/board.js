@@ -21,6 +21,9 @@ const DEFAULTS = {
   hint: null,
   marks: new Map(),
   isSetup: false,
+  ghost: null,
+  shades: null,
+  hasNumbers: false,
 };
 
 // A stone in a box of 100 x 100 SVG units: X or O, or a disc with an X or an O on it.
@@ -75,6 +78,10 @@ export function smallBoard(rules, position, last = null) {
 //   hint              the action that is marked, or null
 //   marks             Map of cell -> { sign, text } of stones, such as mistakes
 //   isSetup           whether a position is set up: every action may be chosen
+//   hasNumbers        whether learned values are written as numbers, and not only as colours
+//   ghost             a position that is shown in place of an empty one, or null: nobody plays it
+//   shades            Map of action -> value (-1 to 1) that colours the board; by default the
+//                     values of a layer
 export function Board(props) {
   const { rules, position, moved = false } = props;
   const { rows, columns, falls } = rules;
@@ -87,6 +94,8 @@ export function Board(props) {
   if (shown.current.key !== key) shown.current = { key, fresh: moved ? position.last : null };
   const { fresh } = shown.current;
   const board = { ...DEFAULTS, ...props, cursor, setCursor, fresh };
+  board.shades ??= shadesOf(board.layers);
+  board.chips = chipsOf(board);
   const lines = Array.from({ length: falls ? 1 : rows }, (_, row) =>
     Array.from({ length: columns }, (_, column) => target(board, row * columns + column)),
   );
@@ -106,8 +115,31 @@ export function Board(props) {
   `;
 }
 
-// The next moves: numbered dots, and arrows from each to the next one. They lie over the board,
-// below the values of squares, in a picture of 100 x 100 units a cell.
+// The values that colour the board: those of the first learned layer, or else the exact ones.
+function shadesOf(layers) {
+  const shown = layers.find(({ layer }) => layer !== "exact") ?? layers[0];
+  const shades = new Map();
+  shown?.values.forEach(({ value }, action) => shades.set(action, value));
+  return shades;
+}
+
+// The layers that are written: exact results, and numbers where somebody asks for them, or
+// where one colour can't show all.
+function chipsOf({ layers, hasNumbers }) {
+  const learned = layers.filter(({ layer }) => layer !== "exact");
+  if (hasNumbers || learned.length > 1) return layers;
+  return layers.filter(({ layer }) => layer === "exact");
+}
+
+// The class and the style of a place with a value.
+function shadeOf(value) {
+  if (typeof value !== "number" || Number.isNaN(value)) return { look: "", style: null };
+  const share = Math.round(100 * Math.min(Math.abs(value), 1));
+  return { look: `shaded ${value < 0 ? "down" : "up"}`, style: { "--share": `${share}%` } };
+}
+
+// The next moves: numbered dots over the board, and arrows from each to the next one, below the
+// values of squares, in pictures of 100 x 100 units a cell.
 export function arrows({ rules, position, line, dot = DOT }) {
   if (line.length === 0) return null;
   const stops = [];
@@ -123,6 +155,8 @@ export function arrows({ rules, position, line, dot = DOT }) {
   return html`
     <svg class="arrows" viewBox=${size} preserveAspectRatio="none" aria-hidden="true">
       ${stops.slice(1).map((stop, i) => arrow(stops[i], stop, dot))}
+    </svg>
+    <svg class="arrows dots" viewBox=${size} preserveAspectRatio="none" aria-hidden="true">
       ${stops.map(
         ({ x, y, side }, i) => html`
           <g key=${i} class=${side} transform=${`translate(${x} ${y})`}>
@@ -157,11 +191,15 @@ function target(board, action) {
     const value = byAction.get(action);
     return value ? [{ layer, ...value }] : [];
   });
+  const isOwn = values.some(({ tone }) => tone === "own");
   const isHint = board.hint === action;
   const isPlayable = playable && (isSetup || landing !== null);
   const look = [rules.falls ? "column" : "square"];
   if (isPlayable) look.push("playable");
   if (isHint) look.push("hint");
+  if (isOwn) look.push("own");
+  const shade = shadeOf(rules.falls ? null : board.shades.get(action));
+  look.push(shade.look);
   if (!rules.falls && action === position.last) look.push("last");
   if (!rules.falls && position.row.includes(action)) look.push("won");
   const said = values.map((value) => value.spoken);
@@ -172,6 +210,7 @@ function target(board, action) {
       <button
         type="button"
         class=${look.join(" ")}
+        style=${shade.style}
         aria-label=${name}
         aria-disabled=${String(!isPlayable)}
         tabindex=${action === cursor ? 0 : -1}
@@ -181,7 +220,7 @@ function target(board, action) {
       >
         ${rules.falls ? holes(board, action, landing) : glyph(board, action)}
       </button>
-      ${values.length > 0 && chips(values)}
+      ${chips(values.filter(({ layer }) => board.chips.some((one) => one.layer === layer)))}
     </div>
   `;
 }
@@ -220,26 +259,31 @@ function columnName({ rules, position, marks, owner }, action, said) {
 
 // The content of a square.
 function glyph(board, cell) {
-  const { rules, position, marks } = board;
+  const { rules, position, marks, ghost } = board;
   const side = rules.stone(position, cell);
+  if (!side && ghost && rules.stone(ghost, cell)) return ghostStone(rules, ghost, cell);
   if (!side) return html`<span class="number" aria-hidden="true">${rules.numberOf(cell)}</span>`;
   return html`${stone(board, cell, side)}${sign(marks.get(cell))}`;
 }
 
 // The content of a column, from the top; `landing` is the cell of the next stone or null.
 function holes(board, action, landing) {
-  const { rules, position, playable, isSetup, marks } = board;
+  const { rules, position, playable, isSetup, marks, ghost } = board;
   const cells = columnCells(rules, action).reverse();
+  const valued = ghost ? rules.cell(ghost, action) : landing;
   return html`
     <span class="holes">
       ${cells.map((cell, row) => {
         const side = rules.stone(position, cell);
         const isLanding = playable && !isSetup && cell === landing;
-        const look = isLanding ? "hole landing" : "hole";
+        const shade = shadeOf(cell === valued ? board.shades.get(action) : null);
+        const look = `hole ${isLanding ? "landing" : ""} ${shade.look}`;
         return html`
-          <span key=${cell} class=${look} style=${{ "--fall": row + 1 }}>
+          <span key=${cell} class=${look} style=${{ "--fall": row + 1, ...shade.style }}>
             ${side && stone(board, cell, side)}
-            ${isLanding && stone(board, cell, rules.toMove(position))} ${sign(marks.get(cell))}
+            ${!side && ghost && ghostStone(rules, ghost, cell)}
+            ${isLanding && html`<span class="preview">${stone(board, cell, rules.toMove(position))}</span>`}
+            ${sign(marks.get(cell))}
           </span>
         `;
       })}
@@ -256,6 +300,20 @@ function stone({ rules, position, fresh }, cell, side) {
     <svg key=${side} class=${look.join(" ")} viewBox="0 0 100 100" aria-hidden="true">
       ${stoneShape(rules, side)}
       ${isLast && html`<circle class="last-dot" cx="50" cy="50" r="11" />`}
+    </svg>
+  `;
+}
+
+// A stone of a position that nobody plays.
+function ghostStone(rules, ghost, cell) {
+  const side = rules.stone(ghost, cell);
+  if (!side) return null;
+  const look = ["glyph", "ghost"];
+  if (cell === ghost.last) look.push("fresh");
+  if (ghost.row.includes(cell)) look.push("won");
+  return html`
+    <svg key=${`ghost ${side}`} class=${look.join(" ")} viewBox="0 0 100 100" aria-hidden="true">
+      ${stoneShape(rules, side)}
     </svg>
   `;
 }
@@ -300,6 +358,7 @@ function sign(mark) {
 }
 
 function chips(values) {
+  if (values.length === 0) return null;
   return html`
     <div class="chips" aria-hidden="true">
       ${values.map(

@@ -6,7 +6,7 @@ import { html } from "../vendor/htm-preact.js";
 
 const LEARNED = {
   network: "the network's value: −1 a loss, +1 a win",
-  table: "the table's value, on the same scale",
+  table: "the table's value: −1 a loss, +1 a win",
 };
 
 // The entries: { sample, look, text }, each once for what is switched on. The look is the
@@ -23,9 +23,12 @@ function entriesOf({ rules, shown }) {
     }
   }
   const kinds = shown.agents.map(({ kind }) => kind);
-  for (const kind of kinds) add(LAYER_NAMES[kind], "chip even", LEARNED[kind]);
+  const isWritten = layers.has("numbers") || kinds.length > 1;
+  for (const kind of kinds) {
+    add(isWritten ? LAYER_NAMES[kind] : "−1 +1", isWritten ? "chip even" : "scale", LEARNED[kind]);
+  }
   if (kinds.length > 0) {
-    add("+0.61", "chip own", "framed: the agent's own move");
+    add(isWritten ? "+0.61" : "frame", "chip own", "the agent's own move");
     if (shown.values().some(({ isCorrected }) => isCorrected)) {
       add("corrected", "chip even", "the agent was told to play it, whatever the values");
     }

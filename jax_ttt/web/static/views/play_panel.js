@@ -123,7 +123,9 @@ function OpponentChoice({ app }) {
   `;
 }
 
-function Shortcuts({ rules }) {
+// The keys of the page.
+export function KeysPanel({ app }) {
+  const { rules } = app;
   const last = Math.min(rules.numberOf(rules.numActions - 1), 9); // one key, one digit
   const play = `play the ${rules.falls ? "column" : "square"} of this number`;
   const shortcuts = [[`${rules.numberOf(0)} to ${last}`, play], ...SHORTCUTS];
@@ -134,10 +136,7 @@ function Shortcuts({ rules }) {
         <dd>${text}</dd>
       </div>`,
   );
-  return html`<details>
-    <summary>Keys</summary>
-    <dl class="keys">${rows}</dl>
-  </details>`;
+  return html`<dl class="keys">${rows}</dl>`;
 }
 
 export function PlayPanel({ app }) {
@@ -156,6 +155,5 @@ export function PlayPanel({ app }) {
     ${app.play.analysis
       ? html`<${AnalysisTools} app=${app} />`
       : html`<${OpponentChoice} app=${app} />`}
-    <${Shortcuts} rules=${app.rules} />
   `;
 }

@@ -31,11 +31,11 @@ export function Tabs({ label, tabs, selected, onSelect, children }) {
               id=${`tab-${id}`}
               aria-controls=${`panel-${id}`}
               aria-selected=${String(id === selected)}
-              tabindex=${id === selected ? 0 : -1}
+              tabindex=${id === selected || (selected === null && i === 0) ? 0 : -1}
               onClick=${() => onSelect(id)}
               onKeyDown=${(event) => onKey(event, i)}
             >
-              ${title}
+              <${Icon} name=${id} /><span class="tab-title" data-title=${title}>${title}</span>
             </button>
           `,
         )}
@@ -55,6 +55,40 @@ export function Tabs({ label, tabs, selected, onSelect, children }) {
         </div>
       `,
     )}
+  `;
+}
+
+// The shapes of icons, in a box of 24 x 24 units.
+const ICONS = {
+  board: "M4 4h16v16H4z M4 9.5h16 M4 14.5h16 M9.5 4v16 M14.5 4v16",
+  game: "M7 5l12 7-12 7z",
+  learning: "M4 20V4 M4 20h16 M7 15l4-5 3 3 5-7",
+  proof: "M12 3l8 3v6c0 5-4 8-8 9-4-1-8-4-8-9V6z M8.5 12l2.5 2.5 4.5-5",
+  more: "M5 12h.01 M12 12h.01 M19 12h.01",
+};
+
+export function Icon({ name }) {
+  return html`
+    <svg class=${`icon ${name}`} viewBox="0 0 24 24" aria-hidden="true"><path d=${ICONS[name]} /></svg>
+  `;
+}
+
+// A title that opens and closes what follows; the content is made while it is open.
+export function Disclosure({ id, title, isOpen, onToggle, children }) {
+  return html`
+    <section class="part">
+      <h3 class="disclosure">
+        <button
+          type="button"
+          aria-expanded=${String(isOpen)}
+          aria-controls=${`part-${id}`}
+          onClick=${onToggle}
+        >
+          ${title}
+        </button>
+      </h3>
+      <div class="panel-part" id=${`part-${id}`} hidden=${!isOpen}>${isOpen && children}</div>
+    </section>
   `;
 }
 
