@@ -20,7 +20,16 @@ GAMES = {
     "connect_7x6": "Connect Four 7 \u00d7 6",
 }
 """The titles of the games that the page offers."""
-TABS = ("Game", "Review", "Learning", "Proof", "Compare", "Statistics")
+TABS = ("Game", "Learn", "Proof", "More")
+PARTS = {
+    "Settings": ("Game", "Settings"),
+    "Review": ("Game", "Review"),
+    "Learning": ("Learn", None),
+    "Compare": ("More", "Compare two agents"),
+    "Statistics": ("More", "Statistics"),
+    "Keys": ("More", "Keys"),
+}
+"""What a person looks for: its tab, and the title of its part of the tab."""
 STILL = {"reduced_motion": "reduce"}
 """Clicks wait until their target holds still, so most tests have no animations."""
 WIDE = {"viewport": {"width": 1280, "height": 800}, "color_scheme": "light", **STILL}
@@ -153,7 +162,7 @@ class Page:
         """Open an address as a new document, even if only its fragment is new."""
         self.page.goto("about:blank")
         self.page.goto(url)
-        self.wait_for_turn()
+        self.leave_first_screen()
 
     def search_for(self, seconds):
         """Let each search for an exact result take so long, until the next document.
@@ -234,6 +243,12 @@ class Page:
         assert shown, self.area().inner_text()
         return shown[0]
 
+    def leave_first_screen(self):
+        """Wait for the page, and open its settings where it shows the first screen."""
+        self.wait_for_turn()
+        if self.get_by_role("button", name="Watch one learn").is_visible():
+            self.tab("Game")
+
     def wait_for_turn(self):
         """Wait until the person may move or the game is over."""
         self.says(STATUS)
@@ -275,7 +290,7 @@ class Page:
 
     def reload(self):
         self.page.reload()
-        self.wait_for_turn()
+        self.leave_first_screen()
 
     # ---- controls
 
@@ -283,10 +298,15 @@ class Page:
         return self.get_by_role("button", name=name, exact=True)
 
     def tab(self, name):
-        """Open a tab and return its panel."""
-        self.get_by_role("tab", name=name).click()
-        panel = self.get_by_role("tabpanel", name=name)
+        """Open a tab, or the part of a tab, and return the tab's panel."""
+        tab, part = PARTS.get(name, (name, None))
+        self.get_by_role("tab", name=tab).click()
+        panel = self.get_by_role("tabpanel", name=tab)
         panel.wait_for()
+        if part is not None:
+            title = panel.get_by_role("button", name=part, exact=True)
+            if title.get_attribute("aria-expanded") == "false":
+                title.click()
         return panel
 
     def radio(self, name):

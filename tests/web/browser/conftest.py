@@ -75,6 +75,7 @@ def open_page(contexts):
 
     At the end, no page has had an error or a warning, besides those that match
     `expected`. The addresses that the page requests are added to `requests`.
+    `is_entered` is whether the person leaves the first screen.
     """
     make_context, kept_context = contexts
     problems, used, own = [], [], []
@@ -92,14 +93,17 @@ def open_page(contexts):
         used.append(context)
         return context
 
-    def open_page(url, *, context=None, expected=None, requests=None, **options):
+    def open_page(
+        url, *, context=None, expected=None, requests=None, is_entered=True, **options
+    ):
         page = browsing.Page((context or free_context(options)).new_page())
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda message: note(message, expected))
         if requests is not None:
             page.on("request", lambda request: requests.append(request.url))
         page.goto(url)
-        page.wait_for_turn()
+        if is_entered:
+            page.leave_first_screen()
         return page
 
     yield open_page

@@ -189,8 +189,8 @@ def test_a_page_that_cannot_compute_exact_values_shows_it_and_plays(
 
 LEGEND = {
     "Exact values": ("win 5", "exact: a win after 5 more moves"),
-    "Network's values": ("net", "the network's value: \u22121 a loss, +1 a win"),
-    "Table's values": ("table", "the table's value, on the same scale"),
+    "Network's values": ("\u22121 +1", "the network's value: \u22121 a loss, +1 a win"),
+    "Table's values": ("\u22121 +1", "the table's value: \u22121 a loss, +1 a win"),
     "Next moves": ("1 \u2192 2", "the agent's next moves, for both sides"),
     "Mark mistakes": ("??", "blunder: a win became a loss"),
 }
@@ -221,9 +221,9 @@ def test_values_have_a_legend_a_sign_a_name_and_a_look_of_their_own(page):
         page.show(layer, is_shown=False)
         expect(samples).to_have_count(0)
         page.says_no(meaning)
-    page.show(*LEGEND)
+    page.show(*LEGEND, "Numbers")
     page.place_says(page.legal()[0], "exact .*network .*table ")
-    page.says("framed: the agent's own move")
+    page.says("the agent's own move")
     page.check_with_axe("the legend")
     # In a square the exact result comes first.
     values = page.get_by_role("gridcell").nth(page.legal()[0]).locator(".value")
@@ -292,7 +292,7 @@ def test_mistakes_are_marked_as_you_play_and_reviewed_at_the_end(page, served_ur
     page.play_to_the_end()
     line = page.moves()
     page.button("Review this game").click()
-    panel = page.get_by_role("tabpanel", name="Review")
+    panel = page.get_by_role("tabpanel", name="Game")
     expect(panel).not_to_contain_text("\u2026")
     rows = review_rows(page)
     assert len(rows) == len(line)
@@ -315,7 +315,7 @@ def test_mistakes_are_marked_as_you_play_and_reviewed_at_the_end(page, served_ur
     )
     expect(panel).to_contain_text(summary)
     page.says(summary)
-    entry = panel.get_by_role("button").nth(1)
+    entry = panel.get_by_role("listitem").get_by_role("button").nth(1)
     entry.click()
     page.says(f"Move 2 of {len(line)}")
     assert entry.get_attribute("aria-current") == "step"

@@ -30,7 +30,7 @@ const PAGE = { game: "tic_tac_toe", layers: ["mistakes"] };
 // The tab that has a part, or that has this name itself; null where there is none.
 export function tabWith(panel) {
   const entries = Object.entries(TABS);
-  const [name] = entries.find(([tab, { parts }]) => tab === panel || panel in parts) ?? [null];
+  const [name] = entries.find(([tab, { parts }]) => tab === panel || Object.hasOwn(parts, panel)) ?? [null];
   return name;
 }
 

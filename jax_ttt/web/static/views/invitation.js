@@ -14,7 +14,7 @@ const SOURCES = {
 // the one that the person plays, null for any.
 function challenge({ grades, selection }) {
   const { loaded } = selection;
-  const best = { title: "Play it at full strength", side: null };
+  const best = { title: "Try it at full strength", side: null };
   if (loaded === null) return { ...best, text: "No random moves." };
   const known = SIDES.map((side) => ({ side, ...grades.knownOf(loaded, side) }));
   if (known.some(({ origin }) => origin === "checking")) {
