@@ -487,19 +487,8 @@ def sensible(env_id, line):
 # ---- the server
 
 
-QUICK = """
-import dataclasses, runpy, sys
-from jax_ttt.web.sliders import LEARNING
-LEARNING["table"] = dataclasses.replace(LEARNING["table"], seconds=4.0)
-sys.argv[0] = "web"
-runpy.run_module("jax_ttt.web", run_name="__main__")
-"""
-"""The command, with a shorter training of a table."""
-
-
 @contextlib.contextmanager
 def serving(folder):
     """Serve the page with its data in a folder, at a free port; yield its address."""
-    program = ("-c", QUICK)
-    with served.command("--port", "0", folder=folder, program=program) as (_, port):
+    with served.command("--port", "0", folder=folder) as (_, port):
         yield f"http://127.0.0.1:{port}"

@@ -31,6 +31,7 @@ from jax_ttt.config.grade import Grade
 from jax_ttt.config.player_kinds import ALL, SNAPSHOTS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import greedy_player
+from jax_ttt.files import json_records
 from jax_ttt.files.metrics_rows import source_of_rates
 from jax_ttt.games import pgx_games, position_keys, stone_boards
 from jax_ttt.games.played_game import Game, replay
@@ -40,7 +41,6 @@ from jax_ttt.pictures import curves
 from jax_ttt.players import registry, saved_agents, search_players
 from jax_ttt.solver.corrections import Corrections
 from jax_ttt.text import dialogue_advice
-from jax_ttt.web import agent_files
 from tools import tree_data
 
 BOARDS = ("tic_tac_toe", "connect_7x6")
@@ -316,7 +316,7 @@ def history_case(grades: Sequence[Grade]) -> dict:
     """Return the grades of a training, and what follows from them."""
     rows = [made.evaluated(10 * n, grade) for n, grade in enumerate(grades)]
     return {
-        "rows": [agent_files.history_row(row, row.grade, None) for row in rows],
+        "rows": [json_records.to_dict(row) for row in rows],
         "proven_from": curves.proven_from(rows),
         "source": source_of_rates(grades),
         "rates": [

@@ -55,17 +55,15 @@ class Client:
         self.app, self.host = app, host
         self.runner = asyncio.Runner()
 
-    def request(self, method, url, headers=None, content=b"", **body):
-        """Send a request, with `json=` as its body if given."""
-        if "json" in body:
-            content = json.dumps(body["json"]).encode()
+    def request(self, method, url, headers=None):
+        """Send a request without a body."""
         every = {"host": self.host, **(headers or {})}
         scope = make_scope(method, url, every)
-        return self.runner.run(self._answer(scope, content))
+        return self.runner.run(self._answer(scope))
 
-    async def _answer(self, scope, content):
+    async def _answer(self, scope):
         sent = []
-        parts = iter([{"type": "http.request", "body": content, "more_body": False}])
+        parts = iter([{"type": "http.request", "body": b"", "more_body": False}])
 
         async def receive():
             # The client goes away only after the reply.
@@ -81,15 +79,6 @@ class Client:
 
     def get(self, url, **more):
         return self.request("GET", url, **more)
-
-    def post(self, url, **more):
-        return self.request("POST", url, **more)
-
-    def patch(self, url, **more):
-        return self.request("PATCH", url, **more)
-
-    def delete(self, url, **more):
-        return self.request("DELETE", url, **more)
 
     def close(self):
         self.runner.close()
@@ -140,41 +129,26 @@ def body_of(reply):
     return reply.partition(b"\r\n\r\n")[2]
 
 
-def request(port, method="GET", path="/", body=None, **headers):
+def request(port, method="GET", path="/", **headers):
     """Return a request as bytes; a header given as None is left out."""
     every = {"Host": f"127.0.0.1:{port}", "Connection": "close"}
-    if body is not None:
-        body = body if isinstance(body, bytes) else body.encode()
-        every |= {"Content-Type": "application/json", "Content-Length": str(len(body))}
     every |= {name.replace("_", "-"): value for name, value in headers.items()}
     lines = [f"{name}: {value}" for name, value in every.items() if value is not None]
     head = "\r\n".join([f"{method} {path} HTTP/1.1", *lines]) + "\r\n\r\n"
-    return head.encode("latin-1") + (body or b"")
-
-
-def get_json(port, path):
-    """Return what a server answers, as JSON."""
-    reply = exchange(port, request(port, path=path), 30)
-    assert status_of(reply) == 200, reply
-    return json.loads(body_of(reply))
+    return head.encode("latin-1")
 
 
 @contextlib.contextmanager
-def opened_stream(port):
-    """Yield a function that returns the next message of the training's events."""
+def opened_stream(port, run):
+    """Yield a function that returns the next message of a run's events."""
+    path = f"/api/runs/events?{urllib.parse.urlencode({'run': run})}"
     with socket.create_connection(("127.0.0.1", port), 60) as client:
-        client.sendall(request(port, path="/api/training/events"))
+        client.sendall(request(port, path=path))
         with client.makefile("rb") as lines:
             head = [*iter(lines.readline, b"\r\n")]
             assert b"content-type: text/event-stream; charset=utf-8\r\n" in head
             messages = (line[6:] for line in lines if line.startswith(b"data: "))
             yield lambda: json.loads(next(messages))
-
-
-def training_status(port):
-    """Return the state of the training, the first message of its events."""
-    with opened_stream(port) as message:
-        return message()
 
 
 @contextlib.contextmanager
@@ -185,8 +159,6 @@ def command(*flags, folder, program=("-m", "jax_ttt.web")):
             sys.executable,
             *program,
             *flags,
-            "--data-dir",
-            str(folder / "data"),
             "--runs",
             str(folder / "runs"),
         ],

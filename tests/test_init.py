@@ -49,9 +49,9 @@ with contextlib.redirect_stderr(io.StringIO()):
     assert commands.run(web, ["--port", "70000"]) == 2
 assert "starlette" not in sys.modules
 assert commands.run(web, ["--export", str(folder)]) == 0
-from jax_ttt.web import agent_files, app, training_thread
+from jax_ttt.web import agent_files, app
 files = agent_files.AgentCollection(folder)
-app.make_app(files, training_thread.Training(files, None), ["localhost"])
+app.make_app(files, ["localhost"])
 assert files.list_agents()[0]
 assert not HEAVY & sys.modules.keys()
 """

@@ -109,7 +109,6 @@ FILES = [
     ("runs nowhere", "nowhere"),
     ("runs /dev/null", "/dev/null"),
     ("web --host 999.999.999.999 --port 1", "--host"),
-    ("web --data-dir /dev/null/x", "--data-dir"),
 ]
 WITHOUT_COMMAND = [
     # `python -m jax_ttt` itself, or `jax-ttt`.

@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "pictures": "config runtime files games solver players grading text",
     "api": "config runtime files games networks solver dqn players grading training "
     "text pictures",
-    "web": "config runtime files games solver dqn players grading training pictures",
+    "web": "config runtime files",
 }
 """The folders that the modules of a folder may import, besides their own."""
 MAIN_MODULES = {"web.__main__"}

@@ -118,7 +118,7 @@ def _shots(page: "Page", folder: Path, state: str) -> Iterator[Path]:
 def _served() -> Iterator[str]:
     """Serve the page at a free port, without runs; yield its address."""
     with tempfile.TemporaryDirectory() as folder:
-        flags = ("--port", "0", "--data-dir", folder, "--runs", f"{folder}/runs")
+        flags = ("--port", "0", "--runs", f"{folder}/runs")
         process = subprocess.Popen(
             (sys.executable, "-m", "jax_ttt.web", *flags),
             stdout=subprocess.PIPE,

@@ -43,6 +43,8 @@ RUNS = Path("runs")
 """Where `train` makes its folders."""
 MAX_METRICS = 2**31
 """Bytes of the longest metrics that are read: some millions of rows."""
+_LOCK_SECONDS = 0.2
+"""Longest time that a process waits for a lock."""
 _CHECKPOINT = re.compile(r"checkpoint-(\d{1,10})\.safetensors", re.ASCII)
 _SNAPSHOT = re.compile(r"(\d{1,10})\.safetensors", re.ASCII)
 
@@ -166,7 +168,8 @@ class Lock:
                 number; or the file can't be made.
         """
         self._path = path
-        self._lock = filelock.FileLock(path, timeout=0)
+        # `is_in_training` locks it for a moment, which must refuse nobody.
+        self._lock = filelock.FileLock(path, timeout=_LOCK_SECONDS)
         try:
             self._lock.acquire()
         except filelock.Timeout:
@@ -283,6 +286,18 @@ class RunFolder:
         with refused_errors(f"{flag} {self.path}"):
             if self.lock.exists():
                 Lock(self.lock).close()
+
+    def is_in_training(self) -> bool:
+        """Return whether a process is writing to the folder."""
+        try:
+            if self.lock.exists():
+                with filelock.FileLock(self.lock, timeout=0):
+                    return False
+        except filelock.Timeout:
+            return True
+        except OSError:  # no permission to lock the file of another user
+            return True
+        return False
 
     def files_to_replace(self) -> list[Path]:
         """Return the files that a new run in the folder replaces.

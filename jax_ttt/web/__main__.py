@@ -7,13 +7,10 @@ python -m jax_ttt.web --export page
 import contextlib
 import dataclasses
 import errno
-import os
 import signal
 import socket
 import sys
 import webbrowser
-from collections.abc import Callable
-from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,16 +20,12 @@ from msgspec import Meta
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config.errors import Refused, require_package
-from jax_ttt.config.settings import Config
-from jax_ttt.config.shared_flags import MachineFlags
 from jax_ttt.files.run_folder import RUNS
-from jax_ttt.runtime import interrupts, standard_streams
+from jax_ttt.runtime import standard_streams
 
 if TYPE_CHECKING:
     import uvicorn
     from starlette.types import ASGIApp
-
-    from jax_ttt.web.live_run import LiveRun
 
 MAX_PORTS = 100
 """Maximum number of ports that are tried, from --port on."""
@@ -60,10 +53,6 @@ class Args:
     """Write the page as one file to this folder, and end: it needs no server."""
     runs: Path = RUNS
     """The folder of the runs whose agents are offered."""
-    data_dir: Path | None = None
-    """The folder where the agent in training is kept at the end, the newest 20; by
-    default one in the user's data folder."""
-    machine: MachineFlags = field(default_factory=MachineFlags)
 
 
 def main(args: Args) -> int:
@@ -73,25 +62,15 @@ def main(args: Args) -> int:
     for module in ("starlette", "uvicorn"):
         require_package(module, "web", "the page")
     with open_socket(args.host, args.port) as listener:
-        return _serve(args, _data_folder(args.data_dir), listener)
+        return _serve(args, listener)
 
 
-def _serve(args: Args, data: Path | None, listener: socket.socket) -> int:
+def _serve(args: Args, listener: socket.socket) -> int:
     """Serve until a signal, and return the exit code."""
     from jax_ttt.web.agent_files import AgentCollection
     from jax_ttt.web.app import make_app
-    from jax_ttt.web.training_thread import Training
 
-    files = AgentCollection(args.runs, data)
-
-    def open_run(config: Config, seed: int, stop: Callable[[], bool]) -> "LiveRun":
-        cli.set_up_device(args.machine)
-        from jax_ttt.web.live_run import LiveRun
-
-        return LiveRun(config, seed, stop)
-
-    training = Training(files, open_run)
-    server = make_server(make_app(files, training, _host_names(args.host)))
+    server = make_server(make_app(AgentCollection(args.runs), _host_names(args.host)))
     signals: list[int] = []
 
     def end(number: int, frame: object) -> None:
@@ -108,14 +87,7 @@ def _serve(args: Args, data: Path | None, listener: socket.socket) -> int:
     _announce(args.host, address)
     if args.open:
         webbrowser.open(address)
-    try:
-        server.run([listener])
-    finally:
-        # After a second signal, uvicorn does not call the application's end.
-        has_ended = training.close()
-    if not has_ended:
-        number = signals[0] if signals else signal.SIGTERM
-        interrupts.end_by_signal(number, "interrupted")
+    server.run([listener])
     # A signal is how a server is ended, so it is no error.
     return 128 + signals[0] if signals else 0
 
@@ -225,35 +197,10 @@ def _address(host: str, port: int) -> str:
 def _announce(host: str, address: str) -> None:
     if host not in _LOCAL:
         standard_streams.print_stderr(
-            f"warning: --host {host} lets everyone who can reach this machine play, "
-            "train, and delete agents that were kept"
+            f"warning: --host {host} lets everyone who can reach this machine read the "
+            "agents and the runs"
         )
     print(f"the page: {address}  (Ctrl-C ends it)", flush=True)
-
-
-def _data_folder(folder: Path | None) -> Path | None:
-    """Return the folder where agents are kept, made if it is missing.
-
-    Return None, after a warning, if the default folder can't be used.
-
-    Raises:
-        Refused: --data-dir can't be used.
-    """
-    import platformdirs
-
-    path = folder or platformdirs.user_data_path("jax_ttt", appauthor=False)
-    try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not os.access(path, os.W_OK | os.X_OK):
-            raise PermissionError(0, "no permission to write to it")
-    except OSError as error:
-        if folder is not None:
-            raise Refused(f"--data-dir {folder}: {error.strerror}") from None
-        standard_streams.print_stderr(
-            f"warning: no agent is kept: {path}: {error.strerror}"
-        )
-        return None
-    return path
 
 
 def _export(folder: Path) -> int:

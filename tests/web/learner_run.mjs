@@ -1,6 +1,6 @@
 // Trainings of the page's learners, for tests/web/test_learner.py.
 //
-//   node learner_run.mjs STATIC settings | train FOLDER LEARNER SEED... | direct | diverge | pace
+//   node learner_run.mjs STATIC settings | train FOLDER LEARNER SEED... | direct | games | diverge | pace
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -126,6 +126,35 @@ const PROGRAMS = {
       "file's updates": updates,
       "file's settings": { learning_rate: config.learning_rate, gamma: config.gamma },
     };
+  },
+
+  // The agent's value of each move of a game before and after it learned this game untrained,
+  // and the evaluations after games in a training and after its end.
+  async games() {
+    const moves = [0, 3, 1, 4, 2]; // X wins
+    const reports = {};
+    for (const learner of ["table", "network"]) {
+      const run = new LearningRun(rules, cells, { learner, seed: 3 });
+      const values = () => {
+        const player = makePlayer(rules, asRead(run.agent), cells);
+        const positions = rules.positions(moves).slice(0, -1);
+        return positions.map((position, ply) => player.values(position)[moves[ply]]);
+      };
+      const before = values();
+      run.learnGame(moves);
+      const after = values();
+      const { paced, result } = begin({ learner, seed: 3 }, 1);
+      await sleep(100);
+      paced.speed = Infinity;
+      const messages = [paced.direct({ name: "learn", moves })];
+      await result;
+      messages.push(paced.direct({ name: "learn", moves }));
+      const evaluations = messages.map(({ status, people_games: games, row, agent }) => {
+        return { status, games, row: row.update, agent: agent.updates };
+      });
+      reports[learner] = { before, after, evaluations };
+    }
+    return reports;
   },
 
   async diverge() {

@@ -1,8 +1,7 @@
-"""Agents in files: listed, refused, replaced, kept, and their histories."""
+"""Agents in files: listed, refused, replaced, and their histories."""
 
 import os
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 
 import made as invented
 import pytest
@@ -11,8 +10,6 @@ import tiny
 from jax_ttt.config.player_kinds import ALL, SHIPPED, SNAPSHOTS
 from jax_ttt.files import json_records, run_folder
 from jax_ttt.files.run_folder import RunFolder
-from jax_ttt.web import agent_files
-from jax_ttt.web.agent_files import AgentCollection
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 TABLE = SHIPPED["table"].read_bytes()
@@ -85,31 +82,30 @@ def test_the_bytes_of_an_agent_are_those_of_its_file(client, tmp_path):
         reply = client.get(f"/api/agents/file?agent={query}")
         assert reply.content == file.read_bytes(), query
     assert client.get("/api/agents/file?agent=run/a&update=41").status_code == 404
-    path.unlink()
+    path.unlink()  # a run that was killed has its snapshots
+    newest = SNAPSHOTS["table"] / "00400.safetensors"
+    assert client.get("/api/agents/file?agent=run/a").content == newest.read_bytes()
+    shutil.rmtree(path.parent / "snapshots")
     assert client.get("/api/agents/file?agent=run/a").status_code == 404
 
 
 def test_an_agent_is_found_without_a_list_of_all_runs(files, tmp_path, monkeypatch):
     path = save_run(tmp_path)
-    kept = files.keep("table", TABLE)
 
     def list_runs(folder):
         pytest.fail(f"the runs in {folder} were listed")
 
     monkeypatch.setattr(run_folder, "runs_in", list_runs)
     assert files.content("run/a") == path.read_bytes()
-    assert files.content("kept/table") == TABLE
     assert files.content("shipped/table") == TABLE
     assert files.history("run/a") == []
-    files.remove("kept/table")
-    assert not kept.exists()
 
 
 def test_an_agents_name_leads_to_no_other_folder(files, tmp_path):
     path = save_run(tmp_path)
     shutil.copy(path, tmp_path / "runs" / "b.safetensors")
     names = ("run/../runs/a", "run/a/../a", "run/.", "run/..", f"run{path.parent}")
-    for agent_id in (*names, "kept/../../runs/b", "kept/", "shipped/../table", "a"):
+    for agent_id in (*names, "shipped/../table", "live/x-1", "a"):
         with pytest.raises(KeyError):
             files.content(agent_id)
 
@@ -123,69 +119,6 @@ def test_a_replaced_agent_is_read_again(files, tmp_path):
     assert before["stamp"] != after["stamp"]
     path.write_bytes(b"noise")
     assert files.list_agents()[1][0]["name"] == "a"
-
-
-def test_agents_are_kept_under_their_name_and_only_kept_ones_are_removed(
-    files, client, tmp_path
-):
-    path = save_run(tmp_path)
-    other = SHIPPED["network"].read_bytes()
-    paths = [files.keep("table-1-400", content) for content in (TABLE, other, TABLE)]
-    names = ["table-1-400", "table-1-400-2", "table-1-400-3"]
-    assert [path.stem for path in paths] == names
-    assert [path.read_bytes() for path in paths] == [TABLE, other, TABLE]
-    assert paths[0].parent == tmp_path / "data" / "agents"
-    assert paths[0].parent.stat().st_mode & 0o077 == 0
-    assert client.get(f"/api/agents/file?agent=kept/{names[1]}").content == other
-    for agent_id in (f"kept/{names[1]}", "shipped/table"):
-        reply = client.get(f"/api/agents/history?agent={agent_id}")
-        assert reply.json() == {"rows": []}
-    assert client.delete(f"/api/agents?agent=kept/{names[1]}").status_code == 204
-    for agent_id in ("run/a", "shipped/table", "kept/a", "live/x-1"):
-        assert client.delete(f"/api/agents?agent={agent_id}").status_code == 404
-    assert path.exists()
-    assert SHIPPED["table"].exists()
-    later = AgentCollection(tmp_path / "runs", tmp_path / "data")
-    kept = {
-        agent["id"] for agent in later.list_agents()[0] if agent["source"] == "kept"
-    }
-    assert kept == {f"kept/{names[0]}", f"kept/{names[2]}"}
-    assert AgentCollection(tmp_path / "runs").keep("x", TABLE) is None
-
-
-def test_the_newest_agents_are_kept(files, tmp_path):
-    number = agent_files.MAX_KEPT
-    folder = tmp_path / "data" / "agents"
-    folder.mkdir()
-    (folder / "notes.txt").touch()
-    for seconds in range(number + 2):  # the last names are the oldest files
-        path = folder / f"table-{seconds:02}.safetensors"
-        path.write_bytes(TABLE)
-        os.utime(path, (1e9 - seconds, 1e9 - seconds))
-    newest = files.keep("table", TABLE)
-    agents, _ = files.list_agents()
-    kept = [agent["name"] for agent in agents if agent["source"] == "kept"]
-    assert {*kept} == {"table", *(f"table-{n:02}" for n in range(number - 1))}
-    assert newest.read_bytes() == TABLE
-    assert (folder / "notes.txt").exists()
-
-
-def test_servers_that_end_together_do_not_replace_each_others_agents(tmp_path):
-    servers = [AgentCollection(tmp_path / "runs", tmp_path / "data") for _ in range(8)]
-    contents = [bytes([number]) for number in range(8)]
-    with ThreadPoolExecutor(8) as pool:
-        paths = [*pool.map(lambda s, c: s.keep("table", c), servers, contents)]
-    assert [path.read_bytes() for path in paths if path is not None] == contents
-
-
-def test_an_agent_that_can_not_be_kept_leaves_no_file(files, tmp_path, monkeypatch):
-    def full(*args):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(agent_files.atomic_files, "write_atomic", full)
-    with pytest.raises(OSError, match="No space"):
-        files.keep("table", TABLE)
-    assert [*(tmp_path / "data" / "agents").iterdir()] == []
 
 
 def test_a_history_has_the_evaluations_with_the_loss_before_them(client, tmp_path):

@@ -11,6 +11,7 @@ import optax
 import pytest
 from page_modules import run_node
 
+from jax_ttt.config.presets import PRESETS
 from jax_ttt.dqn.learner import DQN
 from jax_ttt.files import json_records
 from jax_ttt.games import pgx_games
@@ -18,8 +19,18 @@ from jax_ttt.games import tree as trees
 from jax_ttt.grading import grader
 from jax_ttt.players import registry, saved_agents
 from jax_ttt.runtime import pytrees
-from jax_ttt.web.sliders import LEARNING, config_with
 
+CONFIGS = {
+    "table": PRESETS["table"].replace(eval_every=10),
+    "network": PRESETS["default"].replace(eval_every=50),
+}
+"""The page's learners. They are evaluated often: curves grow in small steps."""
+FIELDS = {
+    "learning_rate": ("learning_rate", "learning_rate_end"),
+    "gamma": ("gamma",),
+    "epsilon": ("epsilon_start", "epsilon_end"),
+}
+"""The settings of a slider: it ends a schedule."""
 TOLERANCE = 1e-6
 SHARE = 1e-4
 """Largest difference of a list, of its largest value."""
@@ -72,19 +83,20 @@ def state_json(state):
     return record
 
 
+def fields_of(sliders):
+    """Return the settings that moved sliders set."""
+    moved = sliders.items()
+    return {field: value for name, value in moved for field in FIELDS[name]}
+
+
 def cases_of(name):
     """Yield updates of a learner in Python, and what they depend on."""
-    config = LEARNING[name].config.replace(precision="float32")
+    config = CONFIGS[name].replace(precision="float32")
     state = learners.init(DQN.of(config), jax.random.key(SEED))
     last = UPDATES[name][-1]
     for update in range(last + 1):
         if update == last:
-            fields = {
-                field: value
-                for slider, value in MOVED[name].items()
-                for field in LEARNING[name].sliders[slider].fields
-            }
-            config = config.replace(**fields)
+            config = config.replace(**fields_of(MOVED[name]))
         learner = DQN.of(config)
         before = state
         state, metrics = learners.update(learner, state)
@@ -133,19 +145,14 @@ def test_an_update_in_the_page_is_the_one_in_python(name, tmp_path):
         assert min(result["changes"].values()) > TOLERANCE**2, "an update changes all"
 
 
-def test_the_page_has_the_learners_settings_and_sliders_of_the_server(tmp_path):
-    page = run_node("web/learner_run.mjs", "settings")
-    for name, learner in page.items():
-        served = LEARNING[name]
-        assert learner["config"] == json_records.to_dict(served.config)
-        assert learner["seconds"] == served.seconds
-        assert (learner["title"], learner["help"]) == (served.title, served.help)
-        ranges = {
-            slider: [part.low, part.high] for slider, part in served.sliders.items()
-        }
-        assert learner["sliders"] == ranges
-        moved = {slider: low for slider, (low, _) in ranges.items()}
-        assert learner["moved"] == json_records.to_dict(config_with(name, moved))
+def test_the_page_trains_with_the_settings_of_the_presets():
+    learners = run_node("web/learner_run.mjs", "settings")
+    assert learners.keys() == CONFIGS.keys()
+    for name, learner in learners.items():
+        assert learner["config"] == json_records.to_dict(CONFIGS[name])
+        lowest = {slider: low for slider, (low, _) in learner["sliders"].items()}
+        moved = CONFIGS[name].replace(**fields_of(lowest))
+        assert learner["moved"] == json_records.to_dict(moved)
 
 
 SEEDS = {"table": [1, 2, 3], "network": [1]}
@@ -175,7 +182,7 @@ def test_trainings_are_proven_and_stay_proven(trainings):
 @pytest.mark.slow
 def test_a_training_reports_steps_and_grades_from_the_beginning(trainings):
     for report in trainings[0]:
-        config = LEARNING[report["learner"]].config
+        config = CONFIGS[report["learner"]]
         updates = [*range(0, config.num_updates + 1, config.eval_every)]
         assert report["rows"] == updates
         assert report["proven_at"] in updates
@@ -191,7 +198,7 @@ def test_the_grade_and_the_values_in_the_page_are_those_of_its_file(trainings):
         agent = saved_agents.load_agent(folder / report["file"])
         assert agent.num_updates == report["update"]
         assert agent.seed == report["seed"]
-        assert agent.config == LEARNING[report["learner"]].config
+        assert agent.config == CONFIGS[report["learner"]]
         grade = grader.follow_lines(registry.agent_player("agent", agent))
         for seat, followed in grade.followed.items():
             of_page = agent.grade.seat(seat)
@@ -230,6 +237,26 @@ def test_a_person_pauses_changes_and_stops_a_training():
     assert 0 < report["stopped at"] < 400
     assert report["file's updates"] == report["stopped at"]
     assert report["file's settings"] == {"learning_rate": 0.5, "gamma": 0.9}
+
+
+def test_a_persons_game_is_learned_move_by_move_from_its_end():
+    """The table's first values are 0, and it takes over whole targets.
+
+    O's last move is followed by X's win, which costs O 1. But a share of 0.7 of X's
+    moves is at random, and only one of the five legal moves wins.
+    """
+    reports = run_node("web/learner_run.mjs", "games")
+    table = reports["table"]
+    assert table["before"] == [0] * 5
+    assert table["after"][4] == 1, "X's last move wins"
+    assert table["after"][3] == pytest.approx(0.3 * -1 + 0.7 * -1 / 5, abs=1e-6)
+    network = reports["network"]
+    assert network["after"][4] > network["before"][4] + 0.005, "a win is worth more"
+    for report in reports.values():
+        first, last = report["evaluations"]
+        assert (first["status"], first["games"]) == ("running", 1)
+        assert first["row"] == first["agent"] < last["row"] == last["agent"]
+        assert (last["status"], last["games"]) == ("finished", 2)
 
 
 @pytest.mark.slow

@@ -33,7 +33,7 @@ const PANELS = {
 };
 const WITHOUT_SERVER =
   "This page works without a server. With the program installed, python -m jax_ttt.web also " +
-  "learns from your games, and Connect Four 4 × 4.";
+  "has the agents of your runs, and shows runs while they train.";
 const INVITING = "The agent plays against itself here. A move of yours begins your game.";
 const EXACT_NOTES = {
   "not known": "The exact result is not known yet: too many moves are left.",

@@ -97,7 +97,7 @@ const TASKS = {
   },
 
   direct({ command }) {
-    training?.direct(command);
+    return training?.direct(command) ?? null;
   },
 };
 

@@ -142,16 +142,43 @@ export class Learner {
   // `draw_random_numbers` of dqn/random_numbers.py. Returns { loss, games (that ended), wins
   // and losses (of the first player) }.
   update({ uniform, epsilon, learningRate, gamma }) {
-    const { model, before, after } = this;
-    before.collect(this.positions);
-    model.evaluate(before);
+    const { positions, actions, next } = this;
+    this.evaluate(positions);
     this.play(uniform, Math.fround(epsilon));
-    after.collect(this.next);
-    model.evaluateTarget(after);
-    const loss = this.setGradients(Math.fround(gamma));
-    const { gradients, visits, numGames } = this;
-    model.learn({ batch: before, gradients, visits, numGames, learningRate });
+    const loss = this.learn({ positions, actions, next, learningRate, gamma });
     return { loss, ...this.restart() };
+  }
+
+  // Learn the moves of a finished game of any two players, the last one first, each by a step
+  // of its own, in which it weighs as much as one of the moves of an update.
+  learnGame({ actions, learningRate, gamma }) {
+    const { graph, model } = this;
+    const positions = [graph.start];
+    for (const action of actions) {
+      positions.push(graph.after[positions.at(-1) * graph.numActions + action]);
+    }
+    model.movingAverageAlong(() => {
+      for (let ply = actions.length - 1; ply >= 0; ply -= 1) {
+        const move = { positions: [positions[ply]], actions: [actions[ply]], next: [positions[ply + 1]] };
+        this.evaluate(move.positions);
+        this.learn({ ...move, learningRate, gamma });
+      }
+    });
+  }
+
+  evaluate(positions) {
+    this.before.collect(positions);
+    this.model.evaluate(this.before);
+  }
+
+  // Take a step of the model on moves whose positions were evaluated before. Returns the loss.
+  learn({ positions, actions, next, learningRate, gamma }) {
+    const { model, before, after, gradients, visits, numGames } = this;
+    after.collect(next);
+    model.evaluateTarget(after);
+    const loss = this.setGradients({ positions, actions, next, gamma: Math.fround(gamma) });
+    model.learn({ batch: before, gradients, visits, numGames, learningRate });
+    return loss;
   }
 
   // Choose an epsilon-greedy move in every game, as `epsilon_greedy` of dqn/equations.py.
@@ -180,15 +207,15 @@ export class Learner {
 
   // Set the gradients of the loss by the values of the played actions, and how often each
   // was played. Returns the loss.
-  setGradients(gamma) {
+  setGradients({ positions, actions, next, gamma }) {
     const { graph, before, gradients, visits, numGames } = this;
     const size = before.count * graph.numOutputs;
     gradients.fill(0, 0, size);
     visits.fill(0, 0, size);
     let loss = 0;
-    for (let game = 0; game < numGames; game += 1) {
-      const index = before.index(this.positions[game], this.actions[game]);
-      this.targets(this.next[game], gamma).forEach((target, head) => {
+    for (let game = 0; game < positions.length; game += 1) {
+      const index = before.index(positions[game], actions[game]);
+      this.targets(next[game], gamma).forEach((target, head) => {
         const entry = index + head * graph.numActions;
         const error = before.outputs[entry] - target;
         loss += this.loss.cost(error) / numGames;
@@ -286,6 +313,11 @@ export class Table {
       }
     }
     moveTowards(this.targetValues, values, this.tau);
+  }
+
+  // A table has no average of its weights.
+  movingAverageAlong(learn) {
+    learn();
   }
 
   get isSaturated() {

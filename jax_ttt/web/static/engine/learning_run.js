@@ -43,6 +43,7 @@ export class LearningRun {
     this.grade = null; // of the last evaluation
     this.evaluatedAt = -1; // the number of updates before it
     this.provenAt = null; // the update from which on every evaluation proves the agent
+    this.numPeopleGames = 0; // games of the person that were learned
     this.change(settings);
   }
 
@@ -78,6 +79,13 @@ export class LearningRun {
     this.numUpdates += 1;
   }
 
+  // Learn the moves of a finished game of the person, with the settings of the next update.
+  learnGame(actions) {
+    const { learning_rate: learningRate, gamma } = this.settings;
+    this.steps.learnGame({ actions, learningRate, gamma });
+    this.numPeopleGames += 1;
+  }
+
   // Whether the updates so far are to be evaluated now.
   get isDue() {
     return this.numUpdates % this.config.eval_every === 0 || this.isOver;
@@ -94,7 +102,7 @@ export class LearningRun {
       );
     }
     const player = makePlayer(rules, asRead(agent), this.cells);
-    const walk = gradeOf(rules, player, { countsOptimal: false });
+    const walk = gradeOf(rules, player);
     let step = walk.next();
     while (!step.done) step = walk.next();
     this.grade = gradeRecord(rules, step.value);
@@ -114,7 +122,7 @@ export class LearningRun {
     return { config, seed, updates, grade, tensors: this.model.tensors() };
   }
 
-  // With the names of `figures` in web/live_run.py.
+  // What the page shows of it besides the grade.
   get figures() {
     const { counts, grade } = this;
     return {
@@ -127,6 +135,7 @@ export class LearningRun {
       positions_learned: this.model.numVisited,
       unbeatable: grade && { x: grade.first.unbeatable, o: grade.second.unbeatable },
       proven_at: this.provenAt,
+      people_games: this.numPeopleGames,
     };
   }
 }
@@ -145,13 +154,19 @@ export class PacedRun {
     this.pace = config.num_updates / seconds / 1000; // updates a millisecond at speed 1
     this.isPaused = false;
     this.isStopped = false;
+    this.hasEnded = false;
     this.milliseconds = 0; // that the updates took
     this.wake = () => {};
   }
 
-  // Obey { name: "pause", "continue", "stop" or "change" (with `settings`) }. Throws an Error
-  // where a setting is wrong.
-  direct({ name, settings }) {
+  // Obey { name: "pause", "continue", "stop", "change" (with `settings`) or "learn" (with the
+  // `moves` of a finished game) }. Returns the message of the evaluation after a game, else
+  // null. Throws an Error where a setting is wrong.
+  direct({ name, settings, moves }) {
+    if (name === "learn") {
+      this.run.learnGame(moves);
+      return this.message(this.evaluatedRow());
+    }
     if (name === "pause") this.isPaused = true;
     else if (name === "continue") this.isPaused = false;
     else if (name === "stop") this.isStopped = true;
@@ -159,6 +174,7 @@ export class PacedRun {
     else throw new Error(`there is no command ${name}`);
     if (!this.run.isOver && !this.isStopped) this.report();
     this.wake();
+    return null;
   }
 
   // Train to the end, or until it is stopped. Resolves to the last message, with the agent;
@@ -186,7 +202,8 @@ export class PacedRun {
       await new Promise((resolve) => setTimeout(resolve, Math.max(rest, 0)));
     }
     if (run.evaluatedAt < run.numUpdates) this.evaluate();
-    return { ...this.message("finished", null), agent: run.agent };
+    this.hasEnded = true;
+    return { ...this.message(null), agent: run.agent };
   }
 
   // Do at most `most` updates until a time is over, and report the last one. Returns their
@@ -206,17 +223,24 @@ export class PacedRun {
   }
 
   evaluate() {
+    this.post(this.message(this.evaluatedRow()));
+  }
+
+  // The row of an evaluation now.
+  evaluatedRow() {
     const grade = this.run.evaluate();
     const { games, loss, update } = this.run.figures;
-    this.report({ update, games, loss, seconds: this.milliseconds / 1000, grade });
+    return { update, games, loss, seconds: this.milliseconds / 1000, grade };
   }
 
-  report(row = null) {
-    this.post(this.message(this.isPaused ? "paused" : "running", row));
+  report() {
+    this.post(this.message(null));
   }
 
-  message(status, row) {
+  message(row) {
     const { figures, settings } = this.run;
+    const going = this.isPaused ? "paused" : "running";
+    const status = this.hasEnded ? "finished" : going;
     return { status, ...figures, settings, row, agent: row && this.run.agent };
   }
 }

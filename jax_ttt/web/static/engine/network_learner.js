@@ -117,6 +117,17 @@ export class Network {
     moveTowards(this.averageParams, this.params, share);
   }
 
+  // Let the average, which is the agent, move as far as the weights do in some steps: as part of
+  // the average, these few steps would hardly be seen.
+  movingAverageAlong(learn) {
+    const before = this.params.slice();
+    const average = this.averageParams.slice();
+    learn();
+    for (let i = 0; i < average.length; i += 1) {
+      this.averageParams[i] = average[i] + this.params[i] - before[i];
+    }
+  }
+
   // Set `gradient` by the gradients of the outputs.
   backward(count, gradients) {
     const { activations, errors, gradient, layers, params } = this;

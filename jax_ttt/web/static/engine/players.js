@@ -188,6 +188,9 @@ class Player {
     this.hasAfterStates = this.isTable && config.table_key === "after-state";
     if (!this.hasAfterStates) {
       this.forward = this.isTable ? makeTable(agent, rows) : makeNetwork(rules, agent);
+      if (rules.isEnumerable && config.canonical && !this.isTable) {
+        this.forward = remembered(this.forward);
+      }
     }
     // The action that a position's correction is, or null without one.
     this.correction =
@@ -254,6 +257,17 @@ class Player {
     if (searched !== null) return this.choose(position, searched, this.isTable);
     return this.choose(position, this.scores(position), this.isTable || this.agent.isInteger);
   }
+}
+
+// A network's function of the stones, which keeps its results: in an enumerable game there are
+// few boards, and many positions have the same one.
+function remembered(forward) {
+  const results = new Map();
+  return (stones, sign) => {
+    const key = `${stones.join("")}${sign}`;
+    if (!results.has(key)) results.set(key, forward(stones, sign).slice());
+    return results.get(key);
+  };
 }
 
 const tableRows = new Map(); // name of an enumerable game -> its TableRows

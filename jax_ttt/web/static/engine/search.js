@@ -87,16 +87,15 @@ class Lookahead {
 // where it wins every line, else "not-lose" where it loses none, or null), num_corrections
 // (that it plays; null for an agent without any), losing_line (the actions of a shortest line
 // that it loses, or null), and optimal_move_rate (the share of all positions of its seat in
-// which its move keeps the result; null unless the game is enumerable and `countsOptimal`,
-// as this takes most of the time).
+// which its move keeps the result; null unless the game is enumerable).
 // Yields { side, positions } at times.
-export function* gradeOf(rules, player, { countsOptimal = rules.isEnumerable } = {}) {
+export function* gradeOf(rules, player) {
   const grade = {};
   for (const side of SIDES) {
     const seat = SEATS[side];
     if (!player.agent.seats.includes(seat)) continue;
     grade[seat] = yield* seatGrade(rules, player, side);
-    grade[seat].optimal_move_rate = countsOptimal ? optimalMoveRate(rules, player, side) : null;
+    grade[seat].optimal_move_rate = rules.isEnumerable ? optimalMoveRate(rules, player, side) : null;
   }
   return grade;
 }
@@ -184,15 +183,26 @@ function reachedKey(rules, player, position) {
 
 // The share of a seat's positions in which the player's move keeps the exact result.
 function optimalMoveRate(rules, player, side) {
-  let [all, optimal] = [0, 0];
-  for (const position of everyPosition(rules)) {
-    if (rules.toMove(position) !== side) continue;
-    const exact = solve(rules, position);
-    const move = player.move(position);
-    all += 1;
-    if (exact.actions.find(({ action }) => action === move).value === exact.value) optimal += 1;
+  const positions = solvedPositions(rules).filter(({ mover }) => mover === side);
+  const optimal = positions.filter(({ position, best }) => best.has(player.move(position)));
+  return optimal.length / positions.length;
+}
+
+const solved = new Map(); // by game: a training is evaluated often
+
+// Every position of an enumerable game in which a player moves: { position, mover (a side),
+// best (the actions that keep the result) }.
+function solvedPositions(rules) {
+  if (!solved.has(rules.envId)) {
+    const positions = [...everyPosition(rules)].filter((position) => !rules.isOver(position));
+    const entries = positions.map((position) => {
+      const { value, actions } = solve(rules, position);
+      const best = actions.filter((one) => one.value === value).map(({ action }) => action);
+      return { position, mover: rules.toMove(position), best: new Set(best) };
+    });
+    solved.set(rules.envId, entries);
   }
-  return optimal / all;
+  return solved.get(rules.envId);
 }
 
 // Every position of an enumerable game.

@@ -1,4 +1,4 @@
-// The page's requests to the server, and the events of training.
+// The page's requests to the server, and the events of runs.
 
 const RETRY = 30_000; // milliseconds
 
@@ -7,15 +7,10 @@ const answered = new EventTarget(); // has an event "answer" after each answer
 // A request that was refused or not answered; its message is for people.
 class RequestError extends Error {}
 
-async function request(method, path, body) {
-  const options = { method };
-  if (body !== undefined) {
-    options.headers = { "Content-Type": "application/json" };
-    options.body = JSON.stringify(body);
-  }
+async function request(path) {
   let response;
   try {
-    response = await fetch(path, options);
+    response = await fetch(path);
   } catch {
     throw new RequestError("The server does not answer.");
   }
@@ -31,7 +26,7 @@ async function request(method, path, body) {
 }
 
 async function getJson(path) {
-  return (await request("GET", path)).json();
+  return (await request(path)).json();
 }
 
 function query(id, update = null) {
@@ -40,12 +35,13 @@ function query(id, update = null) {
   return parameters;
 }
 
-// Follow the training by its events while the tab is visible, and until `isNeeded()` is false
-// after a message. A browser allows six connections to a server, and each stream holds one, so
-// many tabs can be open that have none. `onMessage(status, isFirst)` gets the status: the first
-// one after a connection has all rows, a later one has those that are new. Returns a function
-// that follows the training again.
-function listen(onMessage, onConnection, isNeeded) {
+// Follow a run by its events while the tab is visible: a browser allows six connections to a
+// server, and each stream holds one. `onNews(news)` gets the messages, see `News` in
+// web/followed_runs.py, and `onConnection(isConnected)` whether the server answers. Returns a
+// function that ends it.
+function follow(run, onNews, onConnection) {
+  const ended = new AbortController();
+  const { signal } = ended;
   let events = null; // the stream, if there is one
   let retry = null; // the timer of the next attempt, if the server did not answer
 
@@ -56,31 +52,29 @@ function listen(onMessage, onConnection, isNeeded) {
     events = null;
   }
 
-  function follow() {
+  function open() {
     if (events || document.hidden) return;
     close();
-    let isFirst = true;
-    events = new EventSource("/api/training/events");
+    events = new EventSource(`/api/runs/events?${new URLSearchParams({ run })}`);
     events.addEventListener("open", () => onConnection(true));
-    events.addEventListener("training", (event) => {
-      onMessage(JSON.parse(event.data), isFirst);
-      isFirst = false;
-      if (!isNeeded()) close();
-    });
+    events.addEventListener("run", (event) => onNews(JSON.parse(event.data)));
     events.addEventListener("error", () => {
       close();
       onConnection(false);
-      retry = setTimeout(follow, RETRY);
+      retry = setTimeout(open, RETRY);
     });
   }
 
-  document.addEventListener("visibilitychange", () => (document.hidden ? close() : follow()));
-  window.addEventListener("focus", follow);
-  answered.addEventListener("answer", () => {
-    if (retry !== null) follow(); // it answers again
-  });
-  follow();
-  return follow;
+  const change = () => (document.hidden ? close() : open());
+  document.addEventListener("visibilitychange", change, { signal });
+  window.addEventListener("focus", open, { signal });
+  const answer = () => retry !== null && open(); // it answers again
+  answered.addEventListener("answer", answer, { signal });
+  open();
+  return () => {
+    ended.abort();
+    close();
+  };
 }
 
 // The source of a page that has a server; see source.js. The tree is requested at once,
@@ -99,19 +93,11 @@ export function openServer() {
     live: true,
     agents: () => getJson("/api/agents"),
     file: async (id, update = null) => {
-      const response = await request("GET", `/api/agents/file?${query(id, update)}`);
+      const response = await request(`/api/agents/file?${query(id, update)}`);
       return response.arrayBuffer();
     },
     history: async (id) => (await getJson(`/api/agents/history?${query(id)}`)).rows,
-    remove: (id) => request("DELETE", `/api/agents?${query(id)}`),
     tree: readTree,
-    training: {
-      isHere: false, // the server trains
-      // What these change comes with the events.
-      command: (command, learner = undefined) => request("POST", "/api/training", { command, learner }),
-      change: (settings) => request("PATCH", "/api/training/settings", settings),
-      learn: (moves) => request("POST", "/api/training/games", { moves }),
-      listen,
-    },
+    follow,
   };
 }

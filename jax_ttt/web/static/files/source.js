@@ -1,11 +1,11 @@
-// The source of the page's agents and training: a server, or the exported page itself.
+// The source of the page's agents and runs: a server, or the exported page itself.
 
 import { openServer } from "./server.js";
 import { fromBase64 } from "./storage.js";
 
-// The source of agents, histories and training: { live, agents(), file(id, update),
-// history(id), remove(id), tree(), training }. An update of null is the latest one. Without a
-// server `training` is null: see local_training.js.
+// The source of agents, histories and runs: { live (whether it is a server), agents(),
+// file(id, update), history(id), tree(), follow(run, onNews, onConnection) }. An update of null
+// is the latest one. Without a server there are no runs to follow.
 export function openSource() {
   const data = document.getElementById("data");
   return data ? openEmbedded(JSON.parse(data.textContent)) : openServer();
@@ -22,10 +22,7 @@ function openEmbedded(data) {
       return fromBase64(text);
     },
     history: async () => [],
-    remove: async () => {
-      throw new Error("This agent is part of the page.");
-    },
     tree: async () => data.tree,
-    training: null,
+    follow: () => () => {},
   };
 }

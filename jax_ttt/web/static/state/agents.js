@@ -7,6 +7,7 @@ import * as storage from "../files/storage.js";
 
 const NAMES = "agent."; // begin of the names of agents in the storage
 export const BROWSER = "browser/"; // how the id of an agent of this browser begins
+export const LIVE = "live/"; // how the id of an agent in training begins
 const FULL = "This browser has no room left: download or delete an agent.";
 
 // A name with the kind of agent, once.
@@ -18,7 +19,6 @@ const TITLES = {
   shipped: ({ kind }) => `Shipped ${kind}`,
   run: ({ name, kind }) => `Run ${name} (${kind})`,
   live: ({ kind }) => `From training: ${kind}`,
-  kept: ({ name, kind }) => `Kept on the server: ${withKind(name, kind)}`,
   browser: ({ name, kind }) => `Kept: ${withKind(name, kind)}`,
 };
 
@@ -28,7 +28,7 @@ export function versionOf(entry) {
 }
 
 function storedAgents() {
-  return storage.names(NAMES).flatMap((key) => {
+  const stored = storage.names(NAMES).flatMap((key) => {
     const stored = storage.read(key);
     if (typeof stored?.data !== "string") return []; // damaged
     const { data, ...entry } = stored;
@@ -36,6 +36,7 @@ function storedAgents() {
     const stamp = entry.added;
     return [{ ...entry, id: BROWSER + name, name, source: "browser", stamp, snapshots: [] }];
   });
+  return stored.sort((a, b) => a.added - b.added);
 }
 
 function readStored(id) {
@@ -47,18 +48,22 @@ function readStored(id) {
 // The agents: `list` has { id, name, title, source, env_id, kind, updates,
 // stamp, snapshots } each, and `refused` { name, reason } of files that could not be read.
 export class Agents {
-  // `changed` is called after each change of the list.
-  constructor(source, changed) {
-    this.source = source;
-    this.changed = changed;
+  source; training; changed;
+
+  // `changed` is called after each change of the list; `training` is of training.js.
+  constructor({ source, training, changed }) {
+    Object.assign(this, { source, training, changed });
     this.list = [];
     this.refused = [];
+    this.runs = []; // in training, that can be watched: { name, env_id, preset, seed, ... }
+    this.command = null; // that trains such a run; null without a server
     this.served = []; // the agents of the source
+    this.stored = storedAgents(); // those of this browser
     this.numRefreshes = 0;
     this.newestReply = 0; // the number of the refresh that brought the list
     this.cache = new Map(); // promises of loaded agents: by version, and then by update
     storage.onChange((name) => {
-      if (name.startsWith(NAMES)) this.relist();
+      if (name.startsWith(NAMES)) this.readStorage();
     });
   }
 
@@ -67,17 +72,24 @@ export class Agents {
     this.numRefreshes += 1;
     const number = this.numRefreshes;
     try {
-      const { agents, refused } = await this.source.agents();
+      const { agents, refused, runs = [], command = null } = await this.source.agents();
       const isNewer = number > this.newestReply; // than what is there
-      if (isNewer) Object.assign(this, { served: agents, refused, newestReply: number });
+      if (!isNewer) return;
+      Object.assign(this, { served: agents, refused, runs, command, newestReply: number });
     } finally {
       this.relist();
     }
   }
 
+  readStorage() {
+    this.stored = storedAgents();
+    this.relist();
+  }
+
+  // Put the list together, after a change of a part of it.
   relist() {
-    const stored = storedAgents().sort((a, b) => a.added - b.added);
-    this.list = [...this.served, ...stored].map((entry) => ({
+    const entries = [...this.served, ...this.training.entries, ...this.stored];
+    this.list = entries.map((entry) => ({
       ...entry,
       env_id: gameOf(entry.env_id),
       title: TITLES[entry.source](entry),
@@ -98,11 +110,6 @@ export class Agents {
     return this.list.find((entry) => entry.id === id) ?? null;
   }
 
-  // The agent in training, or null.
-  get live() {
-    return this.list.find(({ source }) => source === "live") ?? null;
-  }
-
   // An agent as it is at an update; null is its latest. Resolves to { key, id, update,
   // bytes, file }: `key` is the same where the contents are the same.
   load(id, update = null) {
@@ -119,8 +126,10 @@ export class Agents {
   }
 
   async read(id, update) {
-    const isStored = id.startsWith(BROWSER);
-    const bytes = isStored ? readStored(id) : await this.source.file(id, update);
+    let bytes;
+    if (id.startsWith(BROWSER)) bytes = readStored(id);
+    else if (id.startsWith(LIVE)) bytes = this.training.file(id, update);
+    else bytes = await this.source.file(id, update);
     const file = readAgent(bytes);
     return { key: `${id}@${file.updates}#${file.sha256}`, id, update, bytes, file };
   }
@@ -129,14 +138,6 @@ export class Agents {
   async prefetch() {
     const shipped = this.list.filter((entry) => entry.source === "shipped");
     await Promise.allSettled(shipped.map((entry) => this.load(entry.id)));
-  }
-
-  // Update the entry of an agent that has learned since the list arrived.
-  grow(id, fields) {
-    for (const list of [this.served, this.list]) {
-      const entry = list.find((listed) => listed.id === id);
-      if (entry) Object.assign(entry, fields);
-    }
   }
 
   // A name for an agent: "table 1, 400 updates"; the numbers go up.
@@ -170,31 +171,14 @@ export class Agents {
       storage.remove(NAMES + free);
       throw new Error(FULL);
     }
-    this.relist();
+    this.readStorage();
     return BROWSER + free;
   }
 
-  // The id of the agent in this browser with these bytes, or null.
-  keptAs(bytes) {
-    const data = storage.toBase64(bytes);
-    const key = storage.names(NAMES).find((name) => storage.read(name)?.data === data);
-    return key === undefined ? null : BROWSER + key.slice(NAMES.length);
-  }
-
-  // Delete an agent of this browser, or one that the server keeps.
-  async remove(id) {
-    const entry = this.get(id);
-    if (entry.source === "browser") storage.remove(NAMES + entry.name);
-    else {
-      await this.source.remove(id);
-      this.served = this.served.filter((served) => served.id !== id);
-    }
-    this.relist();
-  }
-
-  // Whether the agent is kept under a name that a person may delete.
-  canRemove(entry) {
-    return entry.source === "browser" || entry.source === "kept";
+  // Delete an agent of this browser.
+  remove(id) {
+    storage.remove(NAMES + this.get(id).name);
+    this.readStorage();
   }
 
   // Offer an agent's file to download: the file that `python -m jax_ttt.play` takes.

@@ -7,9 +7,9 @@ import { Rules, rulesOf } from "../engine/rules.js";
 import { Agents } from "./agents.js";
 import { Comparison } from "./comparison.js";
 import { Engine } from "./engine.js";
+import { FollowedRun } from "./followed_run.js";
 import { Grades } from "./grades.js";
 import { fromHash, isTabAlone, tabOf, toHash } from "./links.js";
-import { trainHere } from "./local_training.js";
 import { say } from "./messages.js";
 import { Play } from "./play.js";
 import { Selection } from "./selection.js";
@@ -21,6 +21,7 @@ import { Training } from "./training.js";
 
 const NO_GAME = "The page does not have the game of this link.";
 const ENTRY = "jax_ttt"; // the state of the history entries that this page has shown
+const LOOK_EVERY = 5000; // milliseconds
 const GAMES = ["tic_tac_toe", "connect_5x4", "connect_7x6"]; // offered without any run
 
 export class App {
@@ -30,13 +31,14 @@ export class App {
   constructor({ source, render, reveal }) {
     const changed = () => this.changed();
     this.engine = new Engine(() => source.tree());
-    this.source = source.training ? source : trainHere(source, this.engine);
-    Object.assign(this, { render, reveal });
-    this.agents = new Agents(this.source, changed);
+    Object.assign(this, { source, render, reveal });
+    this.training = new Training(this);
+    this.followed = new FollowedRun(this);
+    this.shownLearning = null; // the training or the followed run whose curves are shown, or null
+    this.agents = new Agents({ source, training: this.training, changed });
     this.settings = new Settings();
     this.statistics = new Statistics(changed);
     this.grades = new Grades(this);
-    this.training = new Training(this);
     this.ready = Promise.resolve(); // the list of agents has arrived
     this.rules = rulesOf(GAMES[0]);
     this.selection = new Selection(this);
@@ -75,10 +77,10 @@ export class App {
     }
     if (this.play.game.moves.length > 0) this.leaveInvitation();
     this.show.begin();
-    this.training.listen();
     await this.ready;
     this.selection.load();
     this.agents.prefetch();
+    if (this.source.live) setInterval(() => this.lookForRuns(), LOOK_EVERY);
   }
 
   // The games that the page offers: its own, the agents' games, and the open game.
@@ -122,10 +124,22 @@ export class App {
     this.reveal();
   }
 
+  // See which runs are in training, while the tab that offers to watch them is open.
+  lookForRuns() {
+    const isOpen = this.settings.panel === "learning" && !document.hidden;
+    if (isOpen) this.agents.refresh().catch(() => {}); // without an answer, the list stays
+  }
+
+  // Show the curves of the training, of the followed run, or, by null, of the selected agent.
+  showLearning(learning) {
+    this.shownLearning = learning;
+    this.changed();
+  }
+
   openPanel(panel) {
     this.settings.panel = panel;
     this.show.end();
-    this.training.follow?.();
+    this.lookForRuns();
     this.showAddress();
     this.changed();
   }

@@ -7,7 +7,7 @@ import { checkGames } from "./statistics.js";
 
 const FORMAT = "jax_ttt statistics";
 const VERSION = 1;
-const KEPT_SOURCES = ["browser", "kept", "live"]; // of agents that the package and runs lack
+const KEPT_SOURCES = ["browser", "live"]; // of agents that the package and runs lack
 
 // The text of the file, and the titles of agents that could not be read: { text, missing }.
 export async function writeBackup({ statistics, agents }) {
@@ -37,7 +37,7 @@ export async function readBackup({ statistics, agents }, text) {
       if (!(await isHere(agents, agent))) added.push(agents.keep(agent.name, agent.bytes));
     }
   } catch (error) {
-    for (const id of added) await agents.remove(id);
+    for (const id of added) agents.remove(id);
     throw error;
   }
   statistics.add(file.games);

@@ -172,9 +172,10 @@ export class Engine {
     return this.clients.learn.request(task, null, null, onStep);
   }
 
-  // Send a command to the training, if there is one: see `direct` of `PacedRun`.
+  // Send a command to the training, if there is one: see `direct` of `PacedRun`. Resolves to
+  // what it returns.
   async direct(command) {
-    await this.clients.learn?.request({ name: "direct", command }, null, null);
+    return this.clients.learn?.request({ name: "direct", command }, null, null);
   }
 
   // Whether each move of a side in a game is the agent's: see `compareMoves` in agent_lines.js.

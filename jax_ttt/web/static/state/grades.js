@@ -25,6 +25,11 @@ function isUnbeatable(grade) {
   return seats.length > 0 && seats.every((seat) => grade[seat]?.unbeatable === true);
 }
 
+// Whether a line of play beats the agent, in one of the seats that it learned.
+export function isBeaten(grade) {
+  return SIDES.some((side) => seatOf(grade, side)?.unbeatable === false);
+}
+
 // The rates of a side's games against a random opponent: { win_rate, draw_rate, loss_rate,
 // isExact }, or null where they are not known.
 export function ratesOf(grade, side) {
@@ -197,7 +202,7 @@ export class Grades {
     if (earlier && performance.now() < earlier.retry) return earlier;
     const history = { rows: [], isLoading: true, error: "", retry: Infinity };
     this.histories.set(version, history);
-    if (entry.source === "browser" || entry.source === "kept") history.isLoading = false;
+    if (entry.source === "browser") history.isLoading = false;
     else {
       this.loadHistory(rules, entry, history)
         .catch((error) => {

@@ -34,6 +34,8 @@ export class Opponent {
   async read() {
     const { app } = this;
     await app.ready; // the list of agents
+    const isGone = this.agent !== null && app.agents.get(this.agent) === null;
+    if (isGone && app.selection.agent) app.play.replaceOpponent(this);
     this.agent ??= app.selection.agent?.id ?? null;
     if (this.agent === null) throw new Error("There is no learned agent of this game.");
     this.loaded = await app.agents.load(this.agent, this.update);

@@ -11,7 +11,9 @@ import { announce, say } from "./messages.js";
 import { Opponent } from "./opponent.js";
 import { spokenStatus, statusOf } from "./status.js";
 
+const SHARED = ["shipped/", "run/"]; // how the ids of agents begin that links name
 const NO_AGENT = "The agent of this link is not here.";
+const GONE = "its agent is gone, so another one went on";
 const WRONG_LINK = "The link's position is not a position of this game.";
 
 export class Play {
@@ -132,6 +134,27 @@ export class Play {
     if (isLatest && !analysis && !game.hasBegun && !game.waiting) opponent.renew();
   }
 
+  // Another agent goes on in place of the opponent's, which is gone since a tab left the game.
+  replaceOpponent(opponent) {
+    const { agent, update } = this.app.selection;
+    Object.assign(opponent, { agent: agent.id, update });
+    if (opponent !== this.opponent || this.analysis) return;
+    const { game } = this;
+    if (game.hasBegun && !game.isOver) game.notCounted ??= GONE;
+  }
+
+  // An agent is gone, which is called `name` from now on. A game against it goes on with what
+  // was loaded; a game that has not begun is against the selected agent.
+  letGo(agent, name) {
+    for (const opponent of [this.opponent, this.interrupted?.opponent]) {
+      if (opponent?.agent === agent) opponent.name = name;
+    }
+    const { analysis, game, opponent } = this;
+    const isFree = !analysis && !game.isDemo && (!game.hasBegun || game.isOver);
+    if (isFree && opponent.agent === agent) this.newGame();
+    this.app.changed();
+  }
+
   // Begin a game by the button or the key. After a line that beats the agent, the person
   // tries it against the same agent.
   startNewGame() {
@@ -247,14 +270,16 @@ export class Play {
     const { rules } = this.app;
     const { start, side } = this.game;
     const { agent, update, level } = this.namedOpponent;
+    // Others have no agent of this browser.
+    const isShared = SHARED.some((source) => agent?.startsWith(source));
     return {
       envId: rules.envId,
       moves,
       start: start === rules.start ? null : rules.key(start),
       side: side ?? "x",
       level: this.analysis ? "analysis" : level,
-      agent,
-      update,
+      agent: isShared ? agent : null,
+      update: isShared ? update : null,
     };
   }
 

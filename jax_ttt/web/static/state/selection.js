@@ -91,13 +91,6 @@ export class Selection {
     this.app.changed();
   }
 
-  // Go on with another file of the same agent, for instance with the kept one.
-  replace(id, other) {
-    const { opponent } = this.app.play;
-    if (opponent.agent === id) opponent.agent = other;
-    if (this.agent?.id === id) this.select(other);
-  }
-
   // ---- loaded files
 
   // Load the selected agent's file, for its values and its proof.

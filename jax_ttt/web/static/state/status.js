@@ -107,9 +107,9 @@ export function statusOf(app) {
   const notes = [opponent.title];
   if (game.notCounted) notes.push(`Not counted: ${game.notCounted}.`);
   const main = game.isPersonsTurn ? `Your turn: ${letter}` : "The agent is choosing a move…";
-  const { training } = app;
-  if (training.isMoment && training.isProven && training.isOnBoard && !game.hasBegun) {
-    return { main: training.momentText, more: [main, ...notes].join(". "), tone: "proven" };
+  const proven = [app.training, app.followed].find((one) => one.isMoment && one.isOnBoard);
+  if (proven && proven.provenAt !== null && !game.hasBegun) {
+    return { main: proven.momentText, more: [main, ...notes].join(". "), tone: "proven" };
   }
   return { main, more: notes.join(". "), tone: "" };
 }

@@ -11,5 +11,4 @@ export function render(child: Child, parent: Element): void;
 export function useRef<T>(initial: T): { current: T };
 export function useErrorBoundary(callback?: (error: any) => void): [any, () => void];
 export function useState<S>(initial: S | (() => S)): [S, (next: S | ((now: S) => S)) => void];
-export function useRef<T>(initial: T): { current: T };
-export function useErrorBoundary(onError?: (error: any) => void): [any, () => void];
+export function useLayoutEffect(effect: () => void | (() => void), inputs: unknown[]): void;

@@ -3,10 +3,10 @@
 import { LETTERS, SIDES } from "../engine/rules.js";
 import { byFile, provenFrom, ratesOf, seatOf } from "../state/grades.js";
 import { number, percent } from "../state/words.js";
-import { html, useState } from "../vendor/htm-preact.js";
+import { html, useLayoutEffect, useRef, useState } from "../vendor/htm-preact.js";
 
-const WIDTH = 300;
 const HEIGHT = 170;
+const USUAL_WIDTH = 300; // until a chart is measured
 const LEFT = 40;
 const BOTTOM = 24;
 const TOP = 12;
@@ -20,12 +20,26 @@ const NAMES = {
   proof: "proven from here on",
 };
 
+// The width of an element in CSS pixels, and its `ref`: a chart is drawn as wide as it is, so
+// that its texts keep their size.
+function useWidth() {
+  const ref = useRef(null);
+  const [width, setWidth] = useState(USUAL_WIDTH);
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(([entry]) => setWidth(entry.contentRect.width));
+    observer.observe(ref.current);
+    return () => observer.disconnect();
+  }, []);
+  return { ref, width: Math.max(width, LEFT + RIGHT + 1) };
+}
+
 // Positions in the picture: of an update, and of a share (0 to 1) of the height.
-function scaleOf(rows) {
+function scaleOf(rows, width) {
   const end = Math.max(rows.at(-1)?.update ?? 0, 1);
   return {
     end,
-    x: (update) => LEFT + (update / end) * (WIDTH - LEFT - RIGHT),
+    width,
+    x: (update) => LEFT + (update / end) * (width - LEFT - RIGHT),
     y: (share) => TOP + (1 - share) * (HEIGHT - TOP - BOTTOM),
   };
 }
@@ -41,10 +55,10 @@ function Upright({ scale, update, look }) {
 
 // Horizontal lines at `marks`, [share, text] each, and the numbers of updates below.
 function Axes({ scale, marks, isEmpty = false }) {
-  const { x, y, end } = scale;
+  const { x, y, end, width } = scale;
   const lines = marks.map(
     ([share, text]) => html`
-      <line class="mark-line" x1=${LEFT} x2=${WIDTH - RIGHT} y1=${y(share)} y2=${y(share)} />
+      <line class="mark-line" x1=${LEFT} x2=${width - RIGHT} y1=${y(share)} y2=${y(share)} />
       <text class="tick" x=${LEFT - 5} y=${y(share) + 4} text-anchor="end">${text}</text>
     `,
   );
@@ -52,15 +66,17 @@ function Axes({ scale, marks, isEmpty = false }) {
   return html`
     ${lines}
     <text class="tick" x=${x(0)} y=${HEIGHT - 8} text-anchor="middle">0</text>
-    <text class="tick" x=${(LEFT + WIDTH) / 2} y=${HEIGHT - 8} text-anchor="middle">updates</text>
+    <text class="tick" x=${(LEFT + width) / 2} y=${HEIGHT - 8} text-anchor="middle">updates</text>
     <text class="tick" x=${x(end)} y=${HEIGHT - 8} text-anchor="end">${number(end)}</text>
   `;
 }
 
-// A chart with its caption. The row under the pointer, or the one that the arrow keys
-// reach, is passed to `readout(row)`, which is the line below.
-function Chart({ caption, label, rows, marks, update, pointed, onPoint, readout, children }) {
-  const scale = scaleOf(rows);
+// A chart with its caption: `draw(scale)` returns the curves. The row under the pointer, or the
+// one that the arrow keys reach, is passed to `readout(row)`, which is the line below. To a
+// screen reader the chart is a slider over the rows.
+function Chart({ caption, label, rows, marks, update, pointed, onPoint, readout, draw }) {
+  const { ref, width } = useWidth();
+  const scale = scaleOf(rows, width);
   const nearest = (at) =>
     rows.reduce((best, row) =>
       Math.abs(row.update - at) < Math.abs(best.update - at) ? row : best,
@@ -70,14 +86,15 @@ function Chart({ caption, label, rows, marks, update, pointed, onPoint, readout,
 
   function follow(event) {
     const box = event.currentTarget.getBoundingClientRect();
-    const x = ((event.clientX - box.left) / box.width) * WIDTH;
-    const at = ((x - LEFT) / (WIDTH - LEFT - RIGHT)) * scale.end;
+    const at = ((event.clientX - box.left - LEFT) / (width - LEFT - RIGHT)) * scale.end;
     onPoint(nearest(at).update);
   }
 
   function step(event) {
     const i = rows.indexOf(row);
-    const to = { ArrowLeft: i - 1, ArrowRight: i + 1, Home: 0, End: rows.length - 1 }[event.key];
+    const [before, after] = [i - 1, i + 1];
+    const arrows = { ArrowLeft: before, ArrowDown: before, ArrowRight: after, ArrowUp: after };
+    const to = { ...arrows, Home: 0, End: rows.length - 1 }[event.key];
     if (to === undefined) return;
     event.preventDefault();
     onPoint(rows[Math.min(Math.max(to, 0), rows.length - 1)].update);
@@ -87,9 +104,13 @@ function Chart({ caption, label, rows, marks, update, pointed, onPoint, readout,
     <figure class="chart">
       <figcaption>${caption}</figcaption>
       <svg
-        viewBox=${`0 0 ${WIDTH} ${HEIGHT}`}
-        role="img"
-        aria-label=${`${label} The left and right arrow keys read the values.`}
+        ref=${ref}
+        role="slider"
+        aria-label=${label}
+        aria-valuemin=${rows[0].update}
+        aria-valuemax=${rows.at(-1).update}
+        aria-valuenow=${row.update}
+        aria-valuetext=${readout(row)}
         tabindex="0"
         onPointerMove=${follow}
         onPointerDown=${follow}
@@ -97,7 +118,7 @@ function Chart({ caption, label, rows, marks, update, pointed, onPoint, readout,
         onKeyDown=${step}
         onBlur=${() => onPoint(null)}
       >
-        ${children}
+        ${draw(scale)}
         <${Axes} scale=${scale} marks=${marks} />
         ${update !== null && html`<${Upright} scale=${scale} update=${update} look="now-line" />`}
         ${
@@ -105,21 +126,22 @@ function Chart({ caption, label, rows, marks, update, pointed, onPoint, readout,
           html`<${Upright} scale=${scale} update=${pointed} look="point-line" />`
         }
       </svg>
-      <p class="figures" aria-live=${pointed === null ? "off" : "polite"}>${readout(row)}</p>
+      <p class="figures">${readout(row)}</p>
     </figure>
   `;
 }
 
 // As large as a chart, so that nothing moves once there is one.
 function EmptyChart({ caption, reason }) {
-  const scale = scaleOf([]);
+  const { ref, width } = useWidth();
+  const scale = scaleOf([], width);
   const marks = [0, 0.5, 1].map((share) => [share, ""]);
   return html`
     <figure class="chart">
       <figcaption>${caption}</figcaption>
-      <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label=${`${caption}: ${reason}`}>
+      <svg ref=${ref} role="img" aria-label=${`${caption}: ${reason}`}>
         <${Axes} scale=${scale} marks=${marks} isEmpty=${true} />
-        <text class="tick" x=${(LEFT + WIDTH) / 2} y=${scale.y(0.5) - 8} text-anchor="middle">
+        <text class="tick" x=${(LEFT + width) / 2} y=${scale.y(0.5) - 8} text-anchor="middle">
           ${reason}
         </text>
       </svg>
@@ -187,26 +209,24 @@ export function LearningCurves({ rows, update, reason }) {
     if (graded.length < 2) {
       return html`<${EmptyChart} key=${side} caption=${caption} reason=${reason} />`;
     }
-    const scale = scaleOf(graded);
-    const text = ratesText(graded.at(-1), side);
+    const draw = (scale) => html`
+      <${Areas} rows=${graded} side=${side} scale=${scale} />
+      <${BestMoves} rows=${graded} side=${side} scale=${scale} />
+      ${proven !== null && html`<${Upright} scale=${scale} update=${proven} look="proven-line" />`}
+    `;
     return html`
       <${Chart}
         key=${side}
         caption=${caption}
-        label=${`${caption} against random play, ${text}. ${proofText(rows)}`}
+        label=${`${caption} against random play. ${proofText(rows)}`}
         rows=${graded}
         marks=${[0, 0.5, 1].map((share) => [share, `${100 * share} %`])}
         update=${update}
         pointed=${pointed}
         onPoint=${onPoint}
         readout=${(row) => ratesText(row, side)}
-      >
-        <${Areas} rows=${graded} side=${side} scale=${scale} />
-        <${BestMoves} rows=${graded} side=${side} scale=${scale} />
-        ${
-          proven !== null && html`<${Upright} scale=${scale} update=${proven} look="proven-line" />`
-        }
-      <//>
+        draw=${draw}
+      />
     `;
   });
   const hasBest = rows.some(({ grade }) => typeof bestOf(grade, "x") === "number");
@@ -243,17 +263,20 @@ export function RoundCurves({ rows }) {
   if (rounds.length < 2) {
     return html`<${EmptyChart} caption="Losing ends" reason="the first rounds are not over" />`;
   }
-  const scale = scaleOf(rounds);
   const counts = rounds.flatMap((row) => SIDES.map((side) => endsOf(row, side) ?? 0));
   const digits = Math.max(1, Math.ceil(Math.log10(Math.max(...counts) + 1)));
   const height = (count) => Math.log10(count + 1) / digits;
   const marks = [0, ...Array.from({ length: digits }, (_, i) => 10 ** (i + 1))];
   const proven = provenFrom(rounds);
-  const lines = SIDES.map((side) => {
+  const line = (side, scale) => {
     const graded = rounds.filter((row) => typeof endsOf(row, side) === "number");
     const points = graded.map((row) => [scale.x(row.update), scale.y(height(endsOf(row, side)))]);
     return html`<polyline key=${side} class=${`ends ${side}`} points=${pointsOf(points)} />`;
-  });
+  };
+  const draw = (scale) => html`
+    ${SIDES.map((side) => line(side, scale))}
+    ${proven !== null && html`<${Upright} scale=${scale} update=${proven} look="proven-line" />`}
+  `;
   const read = (row) => {
     const ends = SIDES.map((side) => `${number(endsOf(row, side) ?? 0)} as ${LETTERS[side]}`);
     return `update ${number(row.update)}: losing ends ${ends.join(" · ")}`;
@@ -266,19 +289,15 @@ export function RoundCurves({ rows }) {
     <div class="curves one">
       <${Chart}
         caption="Losing ends: moves of the opponent that beat the agent"
-        label=${`Losing ends, ${read(rounds.at(-1))}. ${proofText(rounds)}`}
+        label=${`Losing ends. ${proofText(rounds)}`}
         rows=${rounds}
         marks=${marks.map((count) => [height(count), number(count)])}
         update=${null}
         pointed=${pointed}
         onPoint=${onPoint}
         readout=${read}
-      >
-        ${lines}
-        ${
-          proven !== null && html`<${Upright} scale=${scale} update=${proven} look="proven-line" />`
-        }
-      <//>
+        draw=${draw}
+      />
       <ul class="legend">
         ${keys}
         <li><span class="key proof"></span>${NAMES.proof}${byFile(rows)}</li>

@@ -1,11 +1,14 @@
-// The tab "Learning": a training, its curves, the snapshots, and the kept agents.
+// The tab "Learning": a training, runs that can be watched, curves, snapshots, and kept agents.
 
+import { LEARNERS } from "../engine/learner_settings.js";
 import { LETTERS, Rules, SIDES, rulesOf } from "../engine/rules.js";
 import { byFile, seatOf, sourceOfRates } from "../state/grades.js";
 import { confirmed, say } from "../state/messages.js";
+import { MAX_SEED } from "../state/training.js";
 import { number } from "../state/words.js";
 import { smallBoard } from "./board.js";
 import { LearningCurves, RoundCurves, hasRounds } from "./curves.js";
+import { copy } from "./share.js";
 import { Button, Check, FileButton, Radios } from "./ui.js";
 import { html } from "../vendor/htm-preact.js";
 
@@ -57,8 +60,7 @@ function valueAt({ min, max }, position) {
 
 function Slider({ training, id, setting }) {
   const { name, help } = SLIDERS[id];
-  const value = training.valueOf(id);
-  const text = String(Number(value.toPrecision(3)));
+  const text = String(Number(setting.value.toPrecision(3)));
   return html`
     <div class="slider">
       <label for=${id}>${name}</label>
@@ -68,64 +70,48 @@ function Slider({ training, id, setting }) {
         id=${id}
         min="0"
         max=${STEPS}
-        value=${positionOf(setting, value)}
+        value=${positionOf(setting, setting.value)}
         aria-valuetext=${text}
         aria-describedby=${`${id}-help`}
-        onInput=${(event) => training.move(id, valueAt(setting, Number(event.target.value)))}
-        onChange=${(event) =>
-          training.change({ [id]: valueAt(setting, Number(event.target.value)) })}
+        onInput=${(event) => training.move({ [id]: valueAt(setting, Number(event.target.value)) })}
       />
       <p class="note" id=${`${id}-help`}>${help}</p>
     </div>
   `;
 }
 
-function Sliders({ training }) {
-  const { settings, from_people, people_games, status } = training.status;
-  const isMoved = Object.values(settings).some(({ moved }) => moved);
-  const isBegun = from_people && status !== "idle";
-  const games = isBegun ? `${number(people_games)} so far` : "once training has begun";
+function TrainingSettings({ training }) {
+  const { sliders, state, figures } = training;
+  const isMoved = Object.values(sliders).some((slider) => slider.isMoved);
+  const games =
+    state === "idle" ? "once training has begun" : `${number(figures.people_games)} so far`;
   return html`
-    <div class="sliders">
-      ${Object.keys(SLIDERS)
-        .filter((id) => id in settings)
-        .map(
+    <section class="part" aria-label="Settings of the training">
+      <div class="sliders">
+        ${Object.keys(SLIDERS).map(
           (id) =>
-            html`<${Slider} key=${id} training=${training} id=${id} setting=${settings[id]} />`,
+            html`<${Slider} key=${id} training=${training} id=${id} setting=${sliders[id]} />`,
         )}
-    </div>
-    <div class="bar">
-      <${Button} isDisabled=${!isMoved} onClick=${() => training.setDefaults()}>Defaults<//>
-    </div>
-    ${
-      from_people &&
-      html`<div class="switches">
+      </div>
+      <div class="bar">
+        <${Button} isDisabled=${!isMoved} onClick=${() => training.setDefaults()}>Defaults<//>
+      </div>
+      <div class="switches">
         <${Check}
           label="Learn from my games, too"
-          checked=${training.valueOf("learn_from_people")}
-          onChange=${(isOn) => training.change({ learn_from_people: isOn })}
+          checked=${training.learnsFromPeople}
+          onChange=${(isOn) => training.switchPeople(isOn)}
         />
         <span class="note">${games}</span>
-      </div>`
-    }
+      </div>
+    </section>
   `;
 }
 
-function Figures({ training }) {
-  const { games, wins, draws, loss, positions_learned } = training.status;
-  const figures = [
-    ["Games", number(games)],
-    [`${LETTERS.x} won`, number(wins.x)],
-    [`${LETTERS.o} won`, number(wins.o)],
-    ["Draws", number(draws)],
-    ["Loss", loss === null ? "–" : loss.toPrecision(2)],
-  ];
-  if (typeof positions_learned === "number") {
-    figures.push(["Positions learned", number(positions_learned)]);
-  }
+function Figures({ learning }) {
   return html`
     <dl class="cards">
-      ${figures.map(
+      ${learning.cards.map(
         ([name, text]) =>
           html`<div key=${name}>
             <dt>${name}</dt>
@@ -158,49 +144,42 @@ function SaveForm({ app, entry }) {
   `;
 }
 
-// The seed of the next trainings, where this page trains: the same one gives the same agent.
-function SeedField({ training }) {
-  return html`
-    <label class="seed">
-      Seed
-      <input
-        class="name"
-        inputmode="numeric"
-        maxlength="9"
-        placeholder="any"
-        value=${training.seedText}
-        onInput=${(event) => training.chooseSeed(event.target.value)}
-      />
-    </label>
-  `;
-}
-
-// What brings the agent in training to the board, where it is not there.
-function BoardButton({ training }) {
-  const { otherGame } = training;
-  if (!otherGame && (!training.hasAgent || training.isOnBoard)) return null;
-  const isBegun = training.status.status !== "idle";
-  const subject = isBegun ? "This training is of" : "It learns";
+// What brings the agent that learns to the board, where it is not there.
+function BoardButton({ learning }) {
+  const { entry, isOnBoard, otherGame } = learning;
+  if (entry === null || isOnBoard) return null;
   const text = otherGame
-    ? html`<span>${subject} <b>${otherGame}</b>, not ${isBegun && "of "}the open game.</span>`
+    ? html`<span>This run is of <b>${otherGame}</b>, not of the open game.</span>`
     : html`<span>The board does not show the agent in training.</span>`;
-  const open = () => (training.hasAgent ? training.showOnBoard() : training.openGame());
-  const verb = otherGame ? `Open ${otherGame}` : "Show its values";
-  const canOpen = training.hasAgent || training.isOffered;
   return html`<p class="notice">
-    ${text}${canOpen && html`<button type="button" onClick=${open}>${verb}</button>`}
+    ${text}
+    <button type="button" onClick=${() => learning.showOnBoard()}>
+      ${otherGame ? `Open ${otherGame}` : "Show its values"}
+    </button>
   </p>`;
 }
 
-function Train({ app }) {
-  const { training } = app;
-  const { learner, learners, isBusy, isLost, status } = training;
-  const isIdle = !status || status.status === "idle";
-  const isPaused = status?.status === "paused";
-  const options = learners.map(({ id, title }) => [id, title, isBusy]);
+// How far a training is, and what is proven of its agent.
+function Progress({ learning }) {
   const look = ["verdict-live"];
-  if (training.isProven) look.push("proven");
-  if (training.isProven && training.isMoment) look.push("moment");
+  if (learning.provenAt !== null) look.push("proven");
+  if (learning.provenAt !== null && learning.isMoment) look.push("moment");
+  return html`
+    <${BoardButton} learning=${learning} />
+    <p class="state">${learning.stateText}</p>
+    <progress max="1" value=${learning.share} aria-label="Updates made"></progress>
+    <p class=${look.join(" ")}>${learning.proofText}</p>
+  `;
+}
+
+// The training in this page. The browser checks the seed: the same one gives the same agent.
+function Train({ training }) {
+  const { learner, isBusy, state } = training;
+  const options = Object.entries(LEARNERS).map(([id, { title }]) => [id, title, isBusy]);
+  const start = (event) => {
+    event.preventDefault();
+    training.start();
+  };
   return html`
     <section class="part training" aria-label="Training">
       <${Radios}
@@ -210,70 +189,131 @@ function Train({ app }) {
         value=${learner}
         onChange=${(id) => training.choose(id)}
       />
-      <div class="bar">
-        <${Button}
-          look="primary"
-          isDisabled=${isLost || !status || (isBusy && !training.source.isHere)}
-          onClick=${() => training.start()}
-        >
-          ${isIdle || !training.source.isHere ? "Start" : "Again"}
+      <form class="bar" onSubmit=${start}>
+        <button type="submit" class="primary">${state === "idle" ? "Start" : "Again"}</button>
+        <${Button} isDisabled=${!isBusy} onClick=${() => training.pause()}>
+          ${state === "paused" ? "Continue" : "Pause"}
         <//>
-        <${Button}
-          isDisabled=${isLost || !isBusy}
-          onClick=${() => training.send(isPaused ? "continue" : "pause")}
-        >
-          ${isPaused ? "Continue" : "Pause"}
-        <//>
-        <${Button}
-          isDisabled=${isLost || isIdle}
-          onClick=${() => training.reset()}
-        >
-          Reset
-        <//>
-        ${training.source.isHere && html`<${SeedField} training=${training} />`}
-      </div>
-      <${BoardButton} training=${training} />
-      <p class="state">${training.stateText}</p>
-      <progress max="1" value=${training.share} aria-label="Updates made"></progress>
-      <p class=${look.join(" ")}>
-        ${training.proofText && training.otherGame ? `${training.otherGame}: ` : ""}
-        ${training.proofText}
-      </p>
-      <p class="problem" role="alert">${training.problem || status?.error || ""}</p>
+        <${Button} isDisabled=${state === "idle"} onClick=${() => training.reset()}>Reset<//>
+        <label class="seed">
+          Seed
+          <input
+            type="number"
+            class="name"
+            min="0"
+            max=${MAX_SEED}
+            placeholder="any"
+            value=${training.seedText}
+            onInput=${(event) => training.chooseSeed(event.target.value)}
+          />
+        </label>
+      </form>
+      <${Progress} learning=${training} />
+      <p class="problem" role="alert">${training.error}</p>
     </section>
   `;
 }
 
-function TrainingSettings({ training }) {
-  if (!training.status) return null;
-  if (!training.hasSettings) {
-    return html`<p class="part note">The settings are shown once this training has begun.</p>`;
-  }
+// In a game that the page does not train: the way to the one that it does.
+function TrainElsewhere({ app }) {
   return html`
-    <section class="part" aria-label="Settings of the training">
-      <${Sliders} training=${training} />
+    <section class="part" aria-label="Training">
+      <div class="bar">
+        <button type="button" onClick=${() => app.watchOneLearn()}>Watch one learn tic-tac-toe</button>
+      </div>
     </section>
   `;
 }
 
 // What learns, in words and figures.
 function Details({ training }) {
-  const { learner, learners } = training;
-  const help = learners.find(({ id }) => id === learner)?.help;
   return html`
     <section class="part" aria-label="Figures of the training">
-      ${training.hasSettings && html`<${Figures} training=${training} />`}
-      <p class="note">${help} ${WORDS}</p>
+      <${Figures} learning=${training} />
+      <p class="note">${LEARNERS[training.learner].help} ${WORDS}</p>
+    </section>
+  `;
+}
+
+// ---- runs of other processes
+
+// The run that is watched.
+function WatchedRun({ app }) {
+  const { followed } = app;
+  const { name, rules, plan } = followed;
+  const hasNoRules = rules === null && plan.env_id !== undefined;
+  const isWithoutAgent = rules !== null && followed.entry === null;
+  return html`
+    <section class="part" aria-label="Watched run">
+      <h3>Run ${name}</h3>
+      <${Progress} learning=${followed} />
+      <${Figures} learning=${followed} />
+      <p class="note">
+        ${hasNoRules && `The page does not have the rules of ${plan.env_id}, so it shows no board. `}
+        ${isWithoutAgent && "It has no snapshots yet: runs keep them with --snapshots."}
+      </p>
+      <div class="bar">
+        <button type="button" onClick=${() => followed.watch(null)}>Stop watching</button>
+      </div>
+    </section>
+  `;
+}
+
+function RunInTraining({ app, run }) {
+  const { name, env_id, preset } = run;
+  const game = Rules.knows(env_id) ? rulesOf(env_id).title : env_id;
+  const isWatched = app.followed.name === name;
+  return html`
+    <li>
+      <span>${name}: ${game}, preset ${preset}</span>
+      <${Button} isDisabled=${isWatched} onClick=${() => app.followed.watch(name)}>
+        Watch it<span class="unseen"> ${name}</span>
+      <//>
+    </li>
+  `;
+}
+
+// The runs in training, and the command that begins one; without a server, how to get one.
+function RunsInTraining({ app }) {
+  const { runs, command } = app.agents;
+  const hasServer = command !== null;
+  const copyCommand = async () => {
+    const isCopied = await copy(command);
+    say(isCopied ? "Command copied." : "This browser does not let the page copy.");
+  };
+  return html`
+    <section class="part" aria-labelledby="runs-title">
+      <h3 id="runs-title">Runs in training</h3>
+      <ul class="kept">
+        ${runs.map((run) => html`<${RunInTraining} key=${run.name} app=${app} run=${run} />`)}
+      </ul>
+      ${
+        hasServer
+          ? html`<p class="note">
+                ${runs.length === 0 && "No run is in training. "}Any training can be watched here, for
+                instance Connect Four 4 × 4 until its proof:
+              </p>
+              <div class="bar command">
+                <code>${command}</code>
+                <button type="button" onClick=${copyCommand}>
+                  Copy<span class="unseen"> the command</span>
+                </button>
+              </div>`
+          : html`<p class="note">
+              With the program installed, <code>python -m jax_ttt.web</code> opens this page with its
+              runs: any training of any game can then be watched here.
+            </p>`
+      }
     </section>
   `;
 }
 
 // ---- curves
 
-function LosingLine({ training, row, side }) {
-  const { rules } = training;
+function LosingLine({ learning, row, side }) {
+  const { rules } = learning;
   const line = seatOf(row.grade, side)?.losing_line;
-  const positions = line?.length ? rules.positions(line) : null;
+  const positions = line?.length ? (rules?.positions(line) ?? null) : null;
   if (positions === null) return null;
   const last = positions.at(-1);
   const letter = LETTERS[side];
@@ -282,7 +322,7 @@ function LosingLine({ training, row, side }) {
       <figcaption>As ${letter} it loses this game</figcaption>
       ${smallBoard(rules, last, last.last)}
       <div class="bar">
-        <button type="button" onClick=${() => training.demonstrate(line, side)}>
+        <button type="button" onClick=${() => learning.demonstrate(line, side)}>
           Show it on the board<span class="unseen"> as ${letter}</span>
         </button>
       </div>
@@ -291,7 +331,7 @@ function LosingLine({ training, row, side }) {
 }
 
 // The rounds of a training that searches for lost positions.
-function Rounds({ training, rows }) {
+function Rounds({ learning, rows }) {
   const rounds = rows.filter(({ update, grade }) => update > 0 && hasRounds([{ grade }]));
   const row = rounds.at(-1);
   const sum = (field) =>
@@ -308,57 +348,56 @@ function Rounds({ training, rows }) {
       html`<div class="proofs">
         ${SIDES.map(
           (side) =>
-            html`<${LosingLine} key=${side} training=${training} row=${row} side=${side} />`,
+            html`<${LosingLine} key=${side} learning=${learning} row=${row} side=${side} />`,
         )}
       </div>`
     }
   `;
 }
 
-function titleOfTraining({ agents, training }) {
-  const title = agents.live?.title ?? "From training";
-  return training.otherGame ? `${title}, ${training.otherGame}` : title;
-}
-
-// The agent that the panel is about, the one in training or the selected one:
-// { entry (or null), update, isTraining }.
-function subjectOf({ agents, selection, training }) {
+// What the panel is about, something that learns or the selected agent: { learning (or null),
+// entry (or null), update }.
+function subjectOf({ followed, rules, selection, shownLearning, training }) {
   const { agent, update } = selection;
-  const isSelected = agent?.source === "live";
-  if (!isSelected && !training.isShown) return { entry: agent, update, isTraining: false };
-  return { entry: agents.live, update: isSelected ? update : null, isTraining: true };
+  const isHere = training.rules.envId === rules.envId;
+  const shown = shownLearning === training && !isHere ? null : shownLearning;
+  const selected = [training, followed].find(({ agentId }) => agentId !== null && agentId === agent?.id);
+  const learning = selected && selected.state !== "finished" ? selected : (shown ?? selected ?? null);
+  if (learning === null) return { learning, entry: agent, update };
+  return { learning, entry: learning.entry, update: learning === selected ? update : null };
 }
 
-// Its curves: { title, rows, update, reason, isTraining, isLoading }.
-function shownCurves(app) {
-  const { training, rules, grades } = app;
-  const { entry: agent, update, isTraining } = subjectOf(app);
-  if (isTraining) {
-    return {
-      title: titleOfTraining(app),
-      rows: training.rows,
-      update,
-      reason: "the curves begin soon",
-      isTraining,
-    };
+// Its curves: { title, rows, update, reason, isLoading }.
+function shownCurves(app, { learning, entry, update }) {
+  if (learning !== null) {
+    const title = learning === app.followed ? `Run ${learning.name}` : (entry?.title ?? "From training");
+    return { title, rows: learning.rows, update, reason: "the curves begin soon" };
   }
-  if (!agent) return { title: "", rows: [], update: null, reason: "no agent" };
-  const { rows, isLoading, error } = grades.historyOf(rules, agent);
+  if (!entry) return { title: "", rows: [], update: null, reason: "no agent" };
+  const { rows, isLoading, error } = app.grades.historyOf(app.rules, entry);
   const reason = isLoading ? "loading…" : error || "no history";
-  return { title: agent.title, rows, update, reason, isTraining: false, isLoading };
+  return { title: entry.title, rows, update, reason, isLoading };
+}
+
+// What can be shown besides the selected agent: [name, text, the training or the run].
+function choicesOf({ followed, rules, selection, training }) {
+  const isBegun = training.state !== "idle" && training.rules.envId === rules.envId;
+  const choices = [];
+  if (isBegun) choices.push(["training", "The training", training]);
+  if (followed.name !== null) choices.push(["run", "The watched run", followed]);
+  const isOther = ![training, followed].some(({ agentId }) => agentId === selection.agent?.id);
+  if (selection.agent && isOther) choices.push(["agent", "The selected agent", null]);
+  return choices;
 }
 
 function Curves({ app }) {
-  const { training } = app;
-  const { agent } = app.selection;
-  const { title, rows, update, reason, isTraining, isLoading } = shownCurves(app);
+  const subject = subjectOf(app);
+  const { learning } = subject;
+  const { title, rows, update, reason, isLoading } = shownCurves(app, subject);
   const rounds = rows.filter((row) => hasRounds([row]));
-  const hasTraining = training.status && training.status.status !== "idle";
-  const canChoose = hasTraining && agent && agent.source !== "live";
-  const options = [
-    ["training", "The training"],
-    ["agent", "The selected agent"],
-  ];
+  const choices = choicesOf(app);
+  const canChoose = choices.length > 1;
+  const chosen = choices.find(([, , shown]) => shown === learning);
   return html`
     <section class="part" aria-label="Curves">
       ${
@@ -366,18 +405,18 @@ function Curves({ app }) {
         html`<${Radios}
           name="curves"
           legend="Shown here"
-          options=${options}
-          value=${isTraining ? "training" : "agent"}
-          onChange=${(value) => training.show(value === "training")}
+          options=${choices.map(([name, text]) => [name, text])}
+          value=${chosen?.[0]}
+          onChange=${(value) => app.showLearning(choices.find(([name]) => name === value)[2])}
         />`
       }
-      ${isTraining && hasRounds(rows) && html`<${Rounds} training=${training} rows=${rows} />`}
-      ${!isTraining && rounds.length > 1 && html`<${RoundCurves} rows=${rows} />`}
+      ${learning && hasRounds(rows) && html`<${Rounds} learning=${learning} rows=${rows} />`}
+      ${!learning && rounds.length > 1 && html`<${RoundCurves} rows=${rows} />`}
       <${LearningCurves} rows=${rows} update=${update} reason=${reason} />
       <p class="note">
         ${title && `${title}: `}
         ${rows.length > 0 && `${METHODS[sourceOfRates(rows)]} against random play${byFile(rows)}. `}
-        ${isLoading && `computing the results of ${agent.snapshots.length} snapshots…`}
+        ${isLoading && `computing the results of ${subject.entry.snapshots.length} snapshots…`}
         ${title && rows.length === 0 && !isLoading && reason}
       </p>
     </section>
@@ -388,15 +427,15 @@ function Curves({ app }) {
 
 // The agent's snapshots, and what can be done with it.
 function Timeline({ app }) {
-  const { selection, training } = app;
-  const { entry, update, isTraining } = subjectOf(app);
+  const { selection } = app;
+  const { learning, entry, update } = subjectOf(app);
   if (!entry) return null;
   const { id, title, snapshots, updates } = entry;
   const last = Math.max(snapshots.length - 1, 0);
   const isUsable = snapshots.length > 1;
   const text = `update ${number(update ?? updates)} of ${number(updates)}`;
   const select = (at) => {
-    if (isTraining) training.openGame();
+    learning?.openGame();
     selection.select(id, at);
   };
   const move = (i) => select(i === last ? null : snapshots[i]);
@@ -444,7 +483,7 @@ function Timeline({ app }) {
         <//>
         <button type="button" onClick=${() => download(app, id, update)}>Download</button>
       </div>
-      ${isTraining && html`<${SaveForm} app=${app} entry=${entry} />`}
+      ${learning === app.training && html`<${SaveForm} app=${app} entry=${entry} />`}
     </section>
   `;
 }
@@ -463,12 +502,8 @@ async function addFile(app, file) {
 
 async function removeAgent(app, { id, name }) {
   if (!(await confirmed(`Delete the agent "${name}"?`, "Delete"))) return;
-  try {
-    await app.agents.remove(id);
-    say(`"${name}" is deleted.`);
-  } catch (error) {
-    say(error.message);
-  }
+  app.agents.remove(id);
+  say(`"${name}" is deleted.`);
 }
 
 function KeptAgent({ app, entry }) {
@@ -491,7 +526,7 @@ function KeptAgent({ app, entry }) {
 
 function KeptAgents({ app }) {
   const { agents } = app;
-  const entries = agents.list.filter((entry) => agents.canRemove(entry));
+  const entries = agents.list.filter(({ source }) => source === "browser");
   return html`
     <section class="part" aria-labelledby="kept-title">
       <h3 id="kept-title">Your agents</h3>
@@ -516,16 +551,19 @@ function KeptAgents({ app }) {
   `;
 }
 
-// The panel; its curves and snapshots are of the selected agent, or of a training. What moves
-// is on top.
+// The panel; its curves and snapshots are of the selected agent, of a training, or of a watched
+// run. What moves is on top.
 export function LearningPanel({ app }) {
-  const { training } = app;
+  const { followed, rules, training } = app;
+  const isHere = training.rules.envId === rules.envId;
   return html`
-    <${Train} app=${app} />
+    ${followed.name !== null && html`<${WatchedRun} app=${app} />`}
+    ${isHere ? html`<${Train} training=${training} />` : html`<${TrainElsewhere} app=${app} />`}
     <${Curves} app=${app} />
-    <${TrainingSettings} training=${training} />
+    ${isHere && html`<${TrainingSettings} training=${training} />`}
     <${Timeline} app=${app} />
-    <${Details} training=${training} />
+    ${isHere && html`<${Details} training=${training} />`}
+    <${RunsInTraining} app=${app} />
     <${KeptAgents} app=${app} />
   `;
 }

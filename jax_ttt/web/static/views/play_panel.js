@@ -21,7 +21,6 @@ const KINDS = {
 const SOURCES = {
   shipped: "Comes with the program",
   run: "Trained in a run on this computer",
-  kept: "Kept by the server when it ended",
   browser: "Kept in this browser",
   live: "From the training in Learning",
 };

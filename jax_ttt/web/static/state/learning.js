@@ -1,0 +1,162 @@
+// An agent that learns, as the page shows it: in this page (training.js), or in a run that
+// another process trains (followed_run.js).
+
+import { provenFrom, byFile, isBeaten } from "./grades.js";
+import { announce } from "./messages.js";
+import { number } from "./words.js";
+
+const STATES = {
+  idle: "Not started",
+  waiting: "Waiting for the server…",
+  running: "Training",
+  paused: "Paused",
+  finished: "Finished",
+  failed: "Failed",
+  stopped: "Stopped",
+  gone: "Deleted",
+};
+const MOMENT = 5000; // milliseconds for which the board says that an agent is proven
+
+export class Learning {
+  state; // of STATES
+  rules; // of its game, null if the page does not know them
+  /** @type {any} */
+  figures; // { update, num_updates, games, loss, ... }
+
+  // Calls `app.changed()` after each change.
+  constructor(app) {
+    this.app = app;
+    this.rows = []; // the evaluations: [{ update, grade, games, loss, seconds }]
+    this.isMoment = false; // whether its first proof was a moment ago
+    this.wasProven = false; // whether a proof of it was announced
+  }
+
+  // The id of its agent, or null.
+  get agentId() {
+    return null;
+  }
+
+  // More of its state in words.
+  get details() {
+    return "";
+  }
+
+  get isBusy() {
+    return this.state === "running" || this.state === "paused";
+  }
+
+  // Its agent in the list, or null.
+  get entry() {
+    return this.agentId === null ? null : this.app.agents.get(this.agentId);
+  }
+
+  // The state in words: "Training: update 50 of 400".
+  get stateText() {
+    const { update, num_updates: end } = this.figures;
+    const updates = update ? `: update ${number(update)} of ${number(end)}` : "";
+    return STATES[this.state] + updates + this.details;
+  }
+
+  // How much of the training is over, 0 to 1; a proof can end it early.
+  get share() {
+    const { update, num_updates: end } = this.figures;
+    return this.state === "finished" ? 1 : update / Math.max(end, 1);
+  }
+
+  get provenAt() {
+    return provenFrom(this.rows);
+  }
+
+  get proofText() {
+    if (this.rows.length === 0) return "";
+    if (this.provenAt === null) {
+      return isBeaten(this.rows.at(-1).grade) ? "Can still be beaten" : "Not proven";
+    }
+    return `Unbeatable, proven from update ${number(this.provenAt)} on${byFile(this.rows)}`;
+  }
+
+  get momentText() {
+    return `Unbeatable, proven at update ${number(this.provenAt)}`;
+  }
+
+  // Forget the rows, for another training.
+  clear() {
+    this.rows = [];
+    this.isMoment = false;
+    this.wasProven = false;
+  }
+
+  // Take over evaluations. An update that was evaluated again has the later row.
+  addRows(rows) {
+    const byUpdate = new Map([...this.rows, ...rows].map((row) => [row.update, row]));
+    this.rows = [...byUpdate.values()];
+  }
+
+  setState(state) {
+    if (state !== this.state) announce(`Training: ${STATES[state]}`);
+    this.state = state;
+  }
+
+  // Say the first proof once: to screen readers, in the panel, and for a moment on the board.
+  celebrateProof() {
+    if (this.wasProven || this.provenAt === null) return;
+    this.wasProven = true;
+    announce(this.momentText);
+    this.isMoment = true;
+    clearTimeout(this.momentTimer);
+    this.momentTimer = setTimeout(() => {
+      this.isMoment = false;
+      this.app.changed();
+    }, MOMENT);
+  }
+
+  // ---- the board
+
+  // The game that is learned where another one is open: "Tic-tac-toe"; else "".
+  get otherGame() {
+    const { rules } = this;
+    return rules === null || rules.envId === this.app.rules.envId ? "" : rules.title;
+  }
+
+  // Whether the board shows the agent, with its values.
+  get isOnBoard() {
+    const { entry } = this;
+    const { selection, shown } = this.app;
+    if (entry === null || selection.agent?.id !== entry.id) return false;
+    return selection.update === null && shown.layers.has(entry.kind);
+  }
+
+  openGame() {
+    if (this.otherGame) this.app.chooseGame(this.rules.envId);
+  }
+
+  // Show the values and the next moves of the agent on the board, and no other learned values.
+  showOnBoard() {
+    const { id, kind } = this.entry;
+    const { play, selection, shown } = this.app;
+    this.openGame();
+    selection.select(id);
+    if (play.game.isOver && !play.analysis) play.newGame();
+    for (const learned of ["network", "table"]) shown.showLayer(learned, learned === kind);
+    shown.showLayer("line", true);
+  }
+
+  // The same at the start, where no game is lost by it.
+  showAtStart() {
+    const { play } = this.app;
+    if (!this.otherGame && (play.analysis || !play.isUnderWay)) this.showOnBoard();
+  }
+
+  // Bring the agent up to date where it is shown, after it has learned.
+  reloadAgent() {
+    this.app.selection.reload(this.agentId);
+    this.app.play.renewOpponent(this.agentId);
+  }
+
+  // Show a line of play in which the agent loses; `side` is the agent's.
+  demonstrate(line, side) {
+    this.openGame();
+    if (this.entry !== null) this.app.selection.select(this.agentId);
+    this.app.play.demonstrate(line, side);
+  }
+}
