@@ -19,6 +19,7 @@ import { ProofPanel } from "./views/proof_panel.js";
 import { ReviewPanel } from "./views/review_panel.js";
 import { asSvg, copy, textOf } from "./views/share.js";
 import { StatisticsPanel } from "./views/statistics_panel.js";
+import { ProofMoment } from "./views/watching.js";
 import { Button, Check, Disclosure, Icon, Tabs, ThemeButton, isShortcut } from "./views/ui.js";
 import { html, render, useErrorBoundary } from "./vendor/htm-preact.js";
 
@@ -269,6 +270,7 @@ function Page({ app }) {
             ...${app.shown.board()}
             onPlay=${(action) => app.play.act(action)}
           />
+          <${ProofMoment} learning=${app.provenNow} />
         </div>
         <${Tools} app=${app} />
         ${!app.isInviting && html`<${BesideBoard} app=${app} />`}

@@ -107,6 +107,11 @@ export class App {
     this.show.begin();
   }
 
+  // What learns on the board and was proven a moment ago, or null.
+  get provenNow() {
+    return [this.training, this.followed].find((one) => one.isMoment && one.isOnBoard) ?? null;
+  }
+
   // Whether the page shows the first screen, which invites to play.
   get isInviting() {
     return this.settings.panel === null;

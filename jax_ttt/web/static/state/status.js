@@ -1,8 +1,9 @@
 // The status line: the side to move, the result of the game, or what the board shows.
 
-import { LETTERS } from "../engine/rules.js";
+import { LETTERS, SIDES } from "../engine/rules.js";
+import { ratesOf } from "./grades.js";
 import { summary } from "./review.js";
-import { number } from "./words.js";
+import { number, percent } from "./words.js";
 
 const RESULTS = { won: "You won.", drawn: "A draw.", lost: "You lost." };
 
@@ -107,11 +108,22 @@ export function statusOf(app) {
   const notes = [opponent.title];
   if (game.notCounted) notes.push(`Not counted: ${game.notCounted}.`);
   const main = game.isPersonsTurn ? `Your turn: ${letter}` : "The agent is choosing a move…";
-  const proven = [app.training, app.followed].find((one) => one.isMoment && one.isOnBoard);
+  const proven = app.provenNow;
   if (proven && proven.provenAt !== null && !game.hasBegun) {
     return { main: proven.momentText, more: [main, ...notes].join(". "), tone: "proven" };
   }
+  const learning = [app.training, app.followed].find((one) => one.isBusy && one.isOnBoard);
+  if (learning && !game.hasBegun) notes.unshift(learningText(learning));
   return { main, more: notes.join(". "), tone: "" };
+}
+
+// How far an agent has learned that the board shows.
+function learningText({ stateText, rows }) {
+  const rates = SIDES.map((side) => [side, ratesOf(rows.at(-1)?.grade, side)]);
+  const known = rates.filter(([, rate]) => rate !== null);
+  if (known.length === 0) return stateText;
+  const texts = known.map(([side, { win_rate: rate }]) => `${percent(rate)} as ${LETTERS[side]}`);
+  return `${stateText}. It wins ${texts.join(", ")}`;
 }
 
 // What a screen reader hears after a move: the move, its mistake, and the status.

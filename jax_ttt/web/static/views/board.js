@@ -44,19 +44,30 @@ export function stoneShape(rules, side) {
   return html`<circle class="stone o" cx="50" cy="50" r="28" />`;
 }
 
-// A picture of a position for panels and files; `last` is a cell or null. As a file, it has its
-// looks from share.js.
-export function smallBoard(rules, position, last = null) {
+// A picture of a position for panels and files; `last` is a cell or null, and `shades` a Map of
+// action -> value. As a file, it has its looks from share.js.
+export function smallBoard(rules, position, { last = null, shades = new Map() } = {}) {
+  const values = new Map([...shades].map(([action, value]) => [rules.cell(position, action), value]));
   const cells = Array.from({ length: rules.numCells }, (_, cell) => {
     const stone = rules.stone(position, cell);
     const [x, y] = [100 * (cell % rules.columns), 100 * Math.floor(cell / rules.columns)];
     const round = rules.falls ? 46 : 14;
+    const shade = shadeOf(values.get(cell));
     const look = ["tile"];
+    if (shade.look) look.push(shade.look);
     if (cell === last) look.push("last");
     if (position.row.includes(cell)) look.push("won");
     return html`
       <g key=${cell} transform=${`translate(${x} ${y})`}>
-        <rect class=${look.join(" ")} x="4" y="4" width="92" height="92" rx=${round} />
+        <rect
+          class=${look.join(" ")}
+          style=${shade.style}
+          x="4"
+          y="4"
+          width="92"
+          height="92"
+          rx=${round}
+        />
         ${stone && stoneShape(rules, stone)}
       </g>
     `;
@@ -116,7 +127,7 @@ export function Board(props) {
 }
 
 // The values that colour the board: those of the first learned layer, or else the exact ones.
-function shadesOf(layers) {
+export function shadesOf(layers) {
   const shown = layers.find(({ layer }) => layer !== "exact") ?? layers[0];
   const shades = new Map();
   shown?.values.forEach(({ value }, action) => shades.set(action, value));

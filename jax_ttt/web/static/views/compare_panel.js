@@ -58,7 +58,7 @@ function Picture({ rules, position, side, exact }) {
     >
       ${falls && html`<div class="places">${places}</div>`}
       <div class="picture">
-        ${smallBoard(rules, position, position.last)}
+        ${smallBoard(rules, position, { last: position.last })}
         ${arrows({ rules, position, line: side.line, dot: falls ? 22 : 15 })}
         ${!falls && html`<div class="places">${places}</div>`}
       </div>

@@ -10,6 +10,7 @@ import { smallBoard } from "./board.js";
 import { LearningCurves, RoundCurves, hasRounds } from "./curves.js";
 import { copy } from "./share.js";
 import { Button, Check, FileButton, Radios } from "./ui.js";
+import { Watching } from "./watching.js";
 import { html } from "../vendor/htm-preact.js";
 
 const WORDS =
@@ -160,7 +161,7 @@ function BoardButton({ learning }) {
 }
 
 // How far a training is, and what is proven of its agent.
-function Progress({ learning }) {
+function Progress({ app, learning }) {
   const look = ["verdict-live"];
   if (learning.provenAt !== null) look.push("proven");
   if (learning.provenAt !== null && learning.isMoment) look.push("moment");
@@ -169,11 +170,13 @@ function Progress({ learning }) {
     <p class="state">${learning.stateText}</p>
     <progress max="1" value=${learning.share} aria-label="Updates made"></progress>
     <p class=${look.join(" ")}>${learning.proofText}</p>
+    ${learning.state !== "idle" && html`<${Watching} app=${app} learning=${learning} />`}
   `;
 }
 
 // The training in this page. The browser checks the seed: the same one gives the same agent.
-function Train({ training }) {
+function Train({ app }) {
+  const { training } = app;
   const { learner, isBusy, state } = training;
   const options = Object.entries(LEARNERS).map(([id, { title }]) => [id, title, isBusy]);
   const start = (event) => {
@@ -208,7 +211,7 @@ function Train({ training }) {
           />
         </label>
       </form>
-      <${Progress} learning=${training} />
+      <${Progress} app=${app} learning=${training} />
       <p class="problem" role="alert">${training.error}</p>
     </section>
   `;
@@ -246,7 +249,7 @@ function WatchedRun({ app }) {
   return html`
     <section class="part" aria-label="Watched run">
       <h3>Run ${name}</h3>
-      <${Progress} learning=${followed} />
+      <${Progress} app=${app} learning=${followed} />
       <${Figures} learning=${followed} />
       <p class="note">
         ${hasNoRules && `The page does not have the rules of ${plan.env_id}, so it shows no board. `}
@@ -320,7 +323,7 @@ function LosingLine({ learning, row, side }) {
   return html`
     <figure class="losing">
       <figcaption>As ${letter} it loses this game</figcaption>
-      ${smallBoard(rules, last, last.last)}
+      ${smallBoard(rules, last, { last: last.last })}
       <div class="bar">
         <button type="button" onClick=${() => learning.demonstrate(line, side)}>
           Show it on the board<span class="unseen"> as ${letter}</span>
@@ -558,7 +561,7 @@ export function LearningPanel({ app }) {
   const isHere = training.rules.envId === rules.envId;
   return html`
     ${followed.name !== null && html`<${WatchedRun} app=${app} />`}
-    ${isHere ? html`<${Train} training=${training} />` : html`<${TrainElsewhere} app=${app} />`}
+    ${isHere ? html`<${Train} app=${app} />` : html`<${TrainElsewhere} app=${app} />`}
     <${Curves} app=${app} />
     ${isHere && html`<${TrainingSettings} training=${training} />`}
     <${Timeline} app=${app} />
