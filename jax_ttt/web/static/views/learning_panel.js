@@ -161,7 +161,7 @@ function BoardButton({ learning }) {
 }
 
 // How far a training is, and what is proven of its agent.
-function Progress({ app, learning }) {
+function Progress({ learning }) {
   const look = ["verdict-live"];
   if (learning.provenAt !== null) look.push("proven");
   if (learning.provenAt !== null && learning.isMoment) look.push("moment");
@@ -170,13 +170,11 @@ function Progress({ app, learning }) {
     <p class="state">${learning.stateText}</p>
     <progress max="1" value=${learning.share} aria-label="Updates made"></progress>
     <p class=${look.join(" ")}>${learning.proofText}</p>
-    ${learning.state !== "idle" && html`<${Watching} app=${app} learning=${learning} />`}
   `;
 }
 
 // The training in this page. The browser checks the seed: the same one gives the same agent.
-function Train({ app }) {
-  const { training } = app;
+function Train({ training }) {
   const { learner, isBusy, state } = training;
   const options = Object.entries(LEARNERS).map(([id, { title }]) => [id, title, isBusy]);
   const start = (event) => {
@@ -211,7 +209,7 @@ function Train({ app }) {
           />
         </label>
       </form>
-      <${Progress} app=${app} learning=${training} />
+      <${Progress} learning=${training} />
       <p class="problem" role="alert">${training.error}</p>
     </section>
   `;
@@ -249,7 +247,7 @@ function WatchedRun({ app }) {
   return html`
     <section class="part" aria-label="Watched run">
       <h3>Run ${name}</h3>
-      <${Progress} app=${app} learning=${followed} />
+      <${Progress} learning=${followed} />
       <${Figures} learning=${followed} />
       <p class="note">
         ${hasNoRules && `The page does not have the rules of ${plan.env_id}, so it shows no board. `}
@@ -559,9 +557,11 @@ function KeptAgents({ app }) {
 export function LearningPanel({ app }) {
   const { followed, rules, training } = app;
   const isHere = training.rules.envId === rules.envId;
+  const { learning } = subjectOf(app);
   return html`
+    ${learning && html`<${Watching} app=${app} learning=${learning} />`}
     ${followed.name !== null && html`<${WatchedRun} app=${app} />`}
-    ${isHere ? html`<${Train} app=${app} />` : html`<${TrainElsewhere} app=${app} />`}
+    ${isHere ? html`<${Train} training=${training} />` : html`<${TrainElsewhere} app=${app} />`}
     <${Curves} app=${app} />
     ${isHere && html`<${TrainingSettings} training=${training} />`}
     <${Timeline} app=${app} />
