@@ -1,9 +1,10 @@
-"""Learning without a server: the exported page trains agents in the browser."""
+"""Learning: the page trains agents in the browser."""
 
 import re
 
 import browsing
 import pytest
+import served
 from board_values import table_values, values_of
 from browsing import LONG, SCREENS, expect, figures
 
@@ -233,3 +234,147 @@ def test_a_training_pauses_goes_on_is_deleted_and_is_repeated_by_its_seed(
     page.button("Again").click()
     expect(training(page)).to_contain_text(re.compile(r"seed (?!7\b)\d"))
     expect(slider).to_have_attribute("aria-valuetext", moved)
+
+
+@pytest.mark.parametrize("address", ["exported_url", "served_url"])
+def test_after_a_reload_a_game_against_an_agent_in_training_goes_on(
+    open_page, address, request
+):
+    page = open_page(request.getfixturevalue(address))
+    start(page, seed=5)
+    finished(page)
+    page.play(4)
+    page.says("From training: table")
+    line = page.moves()
+    # No other visitor has the agent.
+    assert "agent=" not in page.url
+    assert "moves=4" in page.url
+    page.reload()
+    assert page.moves() == line
+    page.says("Not counted: its agent is gone, so another one went on.")
+    page.says("Shipped network")
+    page.play_to_the_end()
+    page.says("Not counted: its agent is gone")
+    assert page.counted()["Games"] == 0
+    page.new_game()
+    page.says_no("Not counted")
+
+
+def test_a_deleted_agent_is_named_by_no_status(open_page, exported_url):
+    page = open_page(exported_url)
+    start(page, seed=5)
+    finished(page)
+    page.play(4)
+    page.tab("Learning")
+    page.button("Reset").click()
+    page.agree("Delete the training")
+    # A begun game goes on with what it has.
+    page.says("the table of an earlier training")
+    page.says_no("From training")
+    page.play_to_the_end()
+    page.new_game()
+    page.says("Shipped network")
+    # A game that has not begun is against the selected agent.
+    start(page, seed=5)
+    page.says("From training: table")
+    page.button("Reset").click()
+    page.agree("Delete the training")
+    page.says("Shipped network")
+    page.says_no("an earlier training")
+
+
+def test_the_board_shows_only_what_is_being_trained(open_page, exported_url):
+    page = open_page(exported_url)
+    start(page, "Table", seed=1)
+    finished(page)
+    page.says("Values of: From training: table.")
+    start(page, "Network", seed=1)
+    page.says("Values of: From training: network.")
+    page.button("Reset").click()
+    page.agree("Delete the training")
+
+
+def test_learning_in_another_game_shows_that_game(open_page, served_url):
+    page = open_page(served_url)
+    page.game("connect_7x6")
+    panel = page.tab("Learning")
+    expect(panel.get_by_role("region", name="Curves")).to_contain_text("Shipped")
+    expect(panel.get_by_role("radio", name="Table")).to_have_count(0)
+    expect(panel.get_by_role("slider", name="Learning rate")).to_have_count(0)
+    expect(panel).not_to_contain_text("Games")
+    page.button("Watch one learn tic-tac-toe").click()
+    expect(training(page)).to_contain_text(re.compile("(Training|Finished): update"))
+    page.says("Values of: From training: table.")
+
+
+def test_any_seed_is_taken_and_wrong_ones_are_refused(open_page, exported_url):
+    page = open_page(exported_url)
+    page.tab("Learning")
+    seed = page.get_by_label("Seed", exact=True)
+    for text in ("-1", "4294967296", "1.5", "1e"):
+        seed.fill("")
+        seed.press_sequentially(text)
+        page.button("Start").click()
+        assert seed.evaluate("one => one.matches(':invalid')"), text
+        expect(training(page)).to_contain_text("Not started")
+    for text in ("4294967295", "0"):
+        seed.fill(text)
+        page.get_by_role("button", name=re.compile("^(Start|Again)$")).click()
+        expect(training(page)).to_contain_text(f"seed {text}")
+
+
+def test_an_agent_learns_the_games_of_the_person(open_page, exported_url, tmp_path):
+    """While it trains and after its end; without the switch, nothing is learned."""
+    page = open_page(exported_url)
+    panel = page.tab("Learning")
+    for _ in range(9):  # so slowly that it does not know the games
+        page.get_by_role("slider", name="Learning rate").press("PageDown")
+    browsing.click_once(training(page), r"Training: update \d\d", "Pause")
+    start(page, seed=3)
+    expect(training(page)).to_contain_text("Paused")
+
+    def agent():
+        return browsing.download(page.button("Download"), tmp_path / "a.safetensors")
+
+    before = agent()
+    page.play_to_the_end()
+    page.tab("Learning")
+    assert agent() == before
+    page.get_by_role("checkbox", name="Learn from my games").click()
+    page.new_game()
+    page.play_to_the_end()
+    page.tab("Learning")
+    expect(panel).to_contain_text("1 so far")
+    served.wait_until(lambda: agent() != before)
+    page.button("Continue").click()
+    finished(page)
+    before = agent()
+    page.new_game()
+    page.play_to_the_end()
+    page.tab("Learning")
+    expect(panel).to_contain_text("2 so far")
+    served.wait_until(lambda: agent() != before)
+
+
+def test_texts_of_a_chart_are_legible_and_it_is_a_control(open_page, exported_url):
+    page = open_page(exported_url, **SCREENS["phone"])
+    start(page, seed=2)
+    finished(page)
+    expect(page.get_by_role("region", name="Curves")).to_contain_text("best moves")
+    chart = page.get_by_role("slider", name="As X")
+    for width in (320, 390, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        sizes = chart.locator("text").evaluate_all(
+            "all => all.map((one) => one.getScreenCTM().a"
+            " * parseFloat(getComputedStyle(one).fontSize))"
+        )
+        assert min(sizes) >= 11
+        right = chart.evaluate("one => one.getBoundingClientRect().right")
+        ends = chart.locator("text").evaluate_all(
+            "all => all.map((one) => one.getBoundingClientRect().right)"
+        )
+        assert max(ends) <= right
+    expect(chart).to_have_attribute("aria-valuenow", "400")
+    chart.press("ArrowLeft")
+    expect(chart).to_have_attribute("aria-valuenow", "390")
+    expect(chart).to_have_attribute("aria-valuetext", re.compile("^update 390: .*wins"))
