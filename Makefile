@@ -90,8 +90,9 @@ play: $(VENV)/.train ## write the page that works without a server: docs/play/in
 docs: $(VENV)/.dev ## build the site of the pages in site/, with the docstrings of the public functions
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict $(ARGS)
 
-schema: $(VENV)/.train ## write docs/schema.json from the records' docstrings
+schema: $(VENV)/.train ## write docs/schema.json from the records' docstrings, and the page's data
 	$(RUN) -m tools.make_schema
+	$(RUN) -m tools.page_data
 
 keywords: $(VENV)/.train ## write jax_ttt/api/keywords.py, the settings for editors
 	$(RUN) -m tools.make_keywords

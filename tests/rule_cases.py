@@ -41,7 +41,7 @@ from jax_ttt.pictures import curves
 from jax_ttt.players import registry, saved_agents, search_players
 from jax_ttt.solver.corrections import Corrections
 from jax_ttt.text import dialogue_advice
-from tools import tree_data
+from tools import page_data
 
 BOARDS = ("tic_tac_toe", "connect_7x6")
 MORE_BOARDS = (
@@ -160,7 +160,6 @@ def quick_cases() -> dict:
         "exact": tic_tac_toe_values(),
         "reviews": [review_case(game) for game in random_games("tic_tac_toe")],
         "histories": [history_case(grades) for grades in HISTORIES],
-        "levels": [[key, *level] for key, level in player_kinds.LEVELS.items()],
         "impossible": IMPOSSIBLE,
         "digests": [digest_of(size) for size in range(200)],
         "refused": refused_files(float_network()),
@@ -175,7 +174,7 @@ def agent_cases(folder: Path) -> dict:
     for env_id in CORRECTED:
         paths[env_id] = save_corrected(folder / f"{env_id}.safetensors", env_id)
     return {
-        "tree": tree_data.tree_json("tic_tac_toe").decode(),
+        "tree": page_data.tree_json("tic_tac_toe").decode(),
         "games": [case for env_id in MORE_BOARDS for case in game_cases(env_id)],
         "agents": [agent_case(name, path) for name, path in paths.items()],
         "grades": [grade_case(name, paths[name]) for name in GRADED],
@@ -189,7 +188,7 @@ def worker_cases() -> dict:
     """Return the cases of the page's workers: two agents of tic-tac-toe."""
     names = ("network", "table")
     return {
-        "tree": tree_data.tree_json("tic_tac_toe").decode(),
+        "tree": page_data.tree_json("tic_tac_toe").decode(),
         "agents": [agent_case(name, ALL[name]) for name in names],
         "grades": [grade_case(name, ALL[name]) for name in names],
     }

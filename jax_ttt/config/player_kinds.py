@@ -103,7 +103,7 @@ LEVELS: dict[PlayLevel, Level] = {
     "full": Level("Full strength"),
     "expert": Level("Expert (perfect play)"),
 }
-"""The levels, from weak to strong; static/state/levels.js has the same ones."""
+"""The levels, from weak to strong; `make schema` gives them to the page."""
 
 
 def level_text(level: PlayLevel) -> str:

@@ -14,7 +14,7 @@ from jax_ttt.web import agent_files, one_file, security
 TIMEOUT = 60_000
 """Milliseconds that a page may take, on a busy machine."""
 SCRIPT_URL = "http://page.test/static/"
-SHIPPED, SHORT = "seconds: 10,", "seconds: 2,"
+SHIPPED, SHORT = '"seconds": 10,', '"seconds": 2,'
 """The length of a training of a table in the exported page, and that in the tests."""
 
 
@@ -168,7 +168,7 @@ def exported_url(weak, tmp_path_factory):
     data = one_file.page_data([*agent_files.shipped_agents(), *runs])
     static = tmp_path_factory.mktemp("page") / "static"
     shutil.copytree(one_file.STATIC, static)
-    learners = static / "engine" / "learner_settings.js"
+    learners = static / "engine" / "page_data.js"
     text = learners.read_text("utf-8")
     assert text.count(SHIPPED) == 1
     learners.write_text(text.replace(SHIPPED, SHORT), "utf-8")

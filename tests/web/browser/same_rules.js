@@ -8,7 +8,6 @@ import { gradeOf, lookaheadValues } from "./engine/search.js";
 import { decideAtOnce, solve } from "./engine/solver.js";
 import { sha256 } from "./files/sha256.js";
 import { Engine } from "./state/engine.js";
-import { LEVELS } from "./state/levels.js";
 import { chooseHint } from "./state/board_values.js";
 import { provenFrom, ratesOf, sourceOfRates } from "./state/grades.js";
 
@@ -231,13 +230,6 @@ export const checks = {
         }
       });
     });
-    return all;
-  },
-
-  levels({ levels }) {
-    const all = new Comparison();
-    const own = Object.entries(LEVELS).map(([key, level]) => [key, level.name, level.randomShare]);
-    all.equal("levels", own, levels);
     return all;
   },
 

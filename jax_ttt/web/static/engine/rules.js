@@ -3,6 +3,8 @@
 // are the same as in config/game_facts.py. A position never changes: a move makes another
 // one.
 
+import { DATA } from "./page_data.js";
+
 export const SIDES = ["x", "o"];
 
 // The name of each side, in all games. X moves first.
@@ -23,46 +25,16 @@ const STEPS = [
   [1, -1],
 ];
 
-const TIC_TAC_TOE = {
-  title: "Tic-tac-toe",
-  rows: 3,
-  columns: 3,
-  inARow: 3,
-  falls: false,
-  isEnumerable: true,
-  bestResult: "draw",
-};
-
-const FOUR_BY_FOUR = {
-  title: "4 × 4, four in a row",
-  rows: 4,
-  columns: 4,
-  inARow: 4,
-  falls: false,
-  isEnumerable: false,
-  bestResult: null,
-};
-
-// The seat that wins with best play of both; the other sizes are a draw.
-const WINNERS = { connect_7x6: "first", connect_6x6: "second", connect_6x4: "second" };
-
 // The name of a game on the page: PGX's Connect Four is the same game as connect_7x6.
 export function gameOf(envId) {
   return envId === "connect_four" ? "connect_7x6" : envId;
 }
 
 // The size of a game's board, how stones are set, and `bestResult`, the result with best play
-// of both ("first", "second" or "draw", or null if it is not known), as in
-// config/game_facts.py; null for an unknown game.
+// of both ("first", "second" or "draw", or null if it is not known); null for an unknown game.
 function describeGame(envId) {
-  if (envId === "tic_tac_toe") return TIC_TAC_TOE;
-  if (envId === "mnk_4x4_4") return FOUR_BY_FOUR;
-  const size = /^connect_([4-7])x([4-6])$/.exec(gameOf(envId));
-  if (!size) return null;
-  const [columns, rows] = size.slice(1).map(Number);
-  const title = `Connect Four ${columns} × ${rows}`;
-  const bestResult = WINNERS[gameOf(envId)] ?? "draw";
-  return { title, rows, columns, inARow: 4, falls: true, isEnumerable: false, bestResult };
+  const name = gameOf(envId);
+  return Object.hasOwn(DATA.games, name) ? DATA.games[name] : null;
 }
 
 function range(length) {

@@ -1,17 +1,11 @@
 // The levels of the opponent, and the functions that choose their moves.
 
+import { DATA } from "../engine/page_data.js";
 import { LETTERS, SIDES } from "../engine/rules.js";
 import { bestPlayNote } from "./grades.js";
 
-// From weak to strong, the same as in config/player_kinds.py. `randomShare` is the
-// probability of a random move.
-export const LEVELS = {
-  beginner: { name: "Beginner", randomShare: 0.7 },
-  casual: { name: "Casual", randomShare: 0.35 },
-  strong: { name: "Strong", randomShare: 0.1 },
-  full: { name: "Full strength", randomShare: 0 },
-  expert: { name: "Expert (perfect play)", randomShare: 0 },
-};
+// From weak to strong. `randomShare` is the probability of a random move.
+export const LEVELS = DATA.levels;
 
 // Whether a name, from a link or from the storage, is that of a level.
 export function isLevel(name) {
