@@ -25,7 +25,6 @@ import tiny
 
 import jax_ttt
 from docs.examples.exam import FILE as EXAM
-from jax_ttt.config import player_kinds
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.player_kinds import ALL, SNAPSHOTS

@@ -24,8 +24,7 @@ from jax_ttt.web.one_file import STATIC
 
 TREE_PATH = STATIC / f"{DEFAULT_GAME}.json"
 DATA_PATH = STATIC / "engine" / "page_data.js"
-_HEAD = """// Made by `python -m tools.page_data` from config/: run that instead of editing.
-// What each part means stands there.
+_HEAD = """// Made by `make schema` from config/, where the meanings stand: don't edit.
 
 """
 _TITLES = {"tic_tac_toe": "Tic-tac-toe", "mnk_4x4_4": "4 \u00d7 4, four in a row"}
@@ -53,7 +52,7 @@ def page_data() -> JsonObject:
             for name, level in LEVELS.items()
         },
         "learners": {
-            # More evaluations than in the presets, so that the curve grows in small steps.
+            # More evaluations than in the presets, so that curves grow in small steps.
             "table": {
                 "title": "Table",
                 "help": "A table keeps one value for each position of tic-tac-toe.",

@@ -34,7 +34,6 @@ QUICK = (
     "exact",
     "reviews",
     "histories",
-    "levels",
     "digests",
     "refused",
 )

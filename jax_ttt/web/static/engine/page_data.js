@@ -1,5 +1,4 @@
-// Made by `python -m tools.page_data` from config/: run that instead of editing.
-// What each part means stands there.
+// Made by `make schema` from config/, where the meanings stand: don't edit.
 
 export const DATA = {
   "games": {
