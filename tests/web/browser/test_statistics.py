@@ -71,17 +71,15 @@ BAD_FILES = {
     "not possible": lambda text: re.sub(r'"moves":\[\d', '"moves":[77', text),
     "lacks a field": lambda text: text.replace('"finished"', '"when"'),
     "not known": lambda text: text.replace('"tic_tac_toe"', '"chess"'),
-    "could not be read": lambda text: text.replace('"data":"', '"data":"AAAA'),
 }
 """Changes of a file of statistics, by the reason that the page gives."""
 
 
-def test_one_file_brings_games_and_agents_into_another_browser(
-    open_page, served_url, page, weak, tmp_path
+def test_one_file_brings_the_games_into_another_browser(
+    open_page, served_url, page, tmp_path
 ):
     """A wrong file changes nothing, and the same file twice adds nothing."""
     page.play_to_the_end()
-    add_agent(page, weak["connect_5x4"])
     page.tab("Statistics")
     file, bad = tmp_path / "all.json", tmp_path / "bad.json"
     text = download(page.button("Export"), file).decode()
@@ -96,21 +94,9 @@ def test_one_file_brings_games_and_agents_into_another_browser(
         expect(panel).to_contain_text("The file was not imported")
         expect(panel).to_contain_text("Nothing was changed")
         assert other.counted() == NOTHING
-    other.game("connect_5x4")
-    before, added = titles(other), ""
     for _ in range(2):
-        panel = other.tab("Statistics")
         other.upload("Import", file)
-        expect(panel).to_contain_text("The games and agents of the file are here now")
-        assert other.counted() == NOTHING
-        (added,) = {*titles(other)} - {*before}
-        assert "weak-5x4" in added
-        assert len(titles(other)) == len(before) + 1
-    other.choose_agent(added)
-    other.new_game()
-    other.says("weak-5x4")
-    other.play(2)
-    other.game("tic_tac_toe")
+        expect(panel).to_contain_text("The games of the file are here now")
     assert other.counted() == NOTHING | {"Games": 1, "You lost": 1}
 
 

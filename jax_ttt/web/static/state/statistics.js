@@ -6,6 +6,8 @@ import * as storage from "../files/storage.js";
 const NAME = "statistics";
 const MAX_GAMES = 5000; // the oldest go; a browser keeps about 5 MB for a page
 const RESULTS = ["won", "drawn", "lost"];
+const FORMAT = "jax_ttt statistics"; // of the file
+const VERSION = 1;
 
 // Numbers of games by result.
 function countResults(games) {
@@ -47,11 +49,22 @@ function checkRules(games) {
   }
 }
 
-// Check the games of a file. Throws unless all of them are valid.
-export function checkGames(games) {
-  const checked = games.map(checkFields);
-  checkRules(checked);
-  return checked;
+// The games of a file. Throws unless all of them are valid.
+function gamesOf(text) {
+  let file;
+  try {
+    file = JSON.parse(text);
+  } catch {
+    throw new Error("it is not JSON");
+  }
+  if (file?.format !== FORMAT) throw new Error("it is not a file of this page");
+  if (file.version !== VERSION) {
+    throw new Error(`it has version ${file.version}, and this page reads ${VERSION}`);
+  }
+  if (!Array.isArray(file.games)) throw new Error("it does not have a list of games");
+  const games = file.games.map(checkFields);
+  checkRules(games);
+  return games;
 }
 
 // The counted games: [{ id, finished (seconds since 1970), env_id, opponent: { level,
@@ -130,8 +143,15 @@ export class Statistics {
     this.update(() => []);
   }
 
-  // Add checked games. What is here already is not added again.
-  add(games) {
+  // The file of all games, for another browser.
+  get fileText() {
+    return JSON.stringify({ format: FORMAT, version: VERSION, games: this.games });
+  }
+
+  // Add the games of a file. What is here already is not added again. Throws, and changes
+  // nothing, where a part of the file is not valid.
+  addFile(text) {
+    const games = gamesOf(text);
     this.update((counted) => {
       const byId = new Map([...games, ...counted].map((game) => [game.id, game]));
       return [...byId.values()].sort((a, b) => a.finished - b.finished);

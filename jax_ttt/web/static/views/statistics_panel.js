@@ -2,7 +2,6 @@
 
 import { LETTERS, SIDES } from "../engine/rules.js";
 import { download } from "../files/storage.js";
-import { readBackup, writeBackup } from "../state/backup.js";
 import { LEVELS } from "../state/levels.js";
 import { confirmed, say } from "../state/messages.js";
 import { number, percent } from "../state/words.js";
@@ -13,7 +12,7 @@ const CARDS = { games: "Games", won: "You won", drawn: "Draws", lost: "You lost"
 const COLUMNS = { games: "Games", won: "Won", drawn: "Drawn", lost: "Lost" };
 const NOT_KEPT = "This browser keeps nothing for this page. Export the statistics to keep them.";
 const KEPT =
-  "Kept in this browser, for all games. The file holds the statistics and your agents. " +
+  "Kept in this browser, for all games. Export writes them to a file. " +
   "Games after Undo, from an earlier position, a link or a set-up position do not count.";
 
 function Table({ caption, head, rows }) {
@@ -50,17 +49,14 @@ function show(app, text) {
   app.changed();
 }
 
-async function exportFile(app) {
-  const { text, missing } = await writeBackup(app);
-  download("jax_ttt-statistics.json", text, "application/json");
-  if (missing.length === 0) return;
-  show(app, `The file lacks an agent that the server did not send: ${missing.join(", ")}.`);
+function exportFile({ statistics }) {
+  download("jax_ttt-statistics.json", statistics.fileText, "application/json");
 }
 
 async function importFile(app, file) {
   try {
-    await readBackup(app, await file.text());
-    show(app, "The games and agents of the file are here now.");
+    app.statistics.addFile(await file.text());
+    show(app, "The games of the file are here now.");
   } catch (error) {
     const reason = error.message.replace(/\.$/, "");
     show(app, `The file was not imported: ${reason}. Nothing was changed.`);
