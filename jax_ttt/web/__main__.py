@@ -52,7 +52,8 @@ class Args:
     export: Path | None = None
     """Write the page as one file to this folder, and end: it needs no server."""
     runs: Path = RUNS
-    """The folder of the runs whose agents are offered."""
+    """The folder of the runs: their agents are offered, and those in training can be
+    watched."""
 
 
 def main(args: Args) -> int:

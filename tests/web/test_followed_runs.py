@@ -142,7 +142,7 @@ def test_a_run_of_a_game_that_the_server_does_not_know_is_followed(run):
     append(run, json.dumps(row).encode() + b"\n")
     _, news = news_since(run, NOTHING)
     assert news.plan["env_id"] == "my_game"
-    assert news.rows[0]["grade"]["env_id"] == "my_game"
+    assert news.rows[0]["grade"] == graded | {"by_file": True}
 
 
 def test_the_stream_has_what_is_new_until_the_run_is_deleted(run, port):

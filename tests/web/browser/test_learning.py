@@ -88,14 +88,13 @@ def test_a_run_in_training_is_watched_until_its_proof_and_its_end(
     page.set_hidden(False)
     expect(watched(page)).to_contain_text("Finished: update 120 of 400")
     show_values(page, SHIPPED["table"])
-    # It is resumed from an earlier update, and dies.
+    # It is resumed from an earlier update, and interrupted.
     lock = Lock(training.run.lock)
     training.run.metrics.write_bytes(b"")
     training.evaluate(0, LOSES)
     training.evaluate(40, LOSES)
     expect(watched(page)).to_contain_text("Training: update 40 of 400")
-    training.run.agent.unlink()
-    lock.close()
+    lock.close()  # it was interrupted, and has saved its agent
     expect(watched(page)).to_contain_text("Stopped: update 40 of 400")
     shutil.rmtree(training.run.path)
     expect(watched(page)).to_contain_text("Deleted")

@@ -4,7 +4,7 @@ import { Rules, rulesOf } from "../engine/rules.js";
 import { Learning } from "./learning.js";
 import { number } from "./words.js";
 
-const STATES = { training: "running", ended: "finished", stopped: "stopped", gone: "gone" };
+const STATES = { training: "running", ended: "stopped", stopped: "stopped", gone: "gone" };
 const NO_FIGURES = { update: 0, num_updates: 0, games: 0, loss: null };
 
 export class FollowedRun extends Learning {
@@ -75,7 +75,9 @@ export class FollowedRun extends Learning {
     const { env_id: envId = "", num_updates = 0 } = plan;
     this.rules = Rules.knows(envId) ? rulesOf(envId) : null;
     this.figures = { ...this.figures, ...counts, num_updates };
-    this.setState(STATES[state]);
+    const { update } = this.figures;
+    const isFinished = state === "ended" && (update >= num_updates || this.provenAt !== null);
+    this.setState(isFinished ? "finished" : STATES[state]);
     if (!isKnown) this.wasProven = this.provenAt !== null;
     else if (rows.length > 0) this.celebrateProof();
     // The list has the run as an agent, which is the newest snapshot or, at the end, another.

@@ -2,7 +2,7 @@
 // run in a worker.
 
 import { LEARNERS, checkMoved, startOf } from "../engine/learner_settings.js";
-import { rulesOf } from "../engine/rules.js";
+import { LETTERS, rulesOf } from "../engine/rules.js";
 import { writeAgent } from "../files/agent_writer.js";
 import { PLACE } from "../files/storage.js";
 import { LIVE } from "./agents.js";
@@ -60,8 +60,8 @@ export class Training extends Learning {
     const { games, wins, draws, loss, positions_learned: learned } = this.figures;
     const cards = [
       ["Games", number(games)],
-      ["X won", number(wins.x)],
-      ["O won", number(wins.o)],
+      [`${LETTERS.x} won`, number(wins.x)],
+      [`${LETTERS.o} won`, number(wins.o)],
       ["Draws", number(draws)],
       ["Loss", loss === null ? "–" : loss.toPrecision(2)],
     ];
