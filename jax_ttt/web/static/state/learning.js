@@ -27,7 +27,7 @@ export class Learning {
   constructor(app) {
     this.app = app;
     this.rows = []; // the evaluations: [{ update, grade, games, loss, seconds }]
-    this.isMoment = false; // whether its first proof was a moment ago
+    this.isJustProven = false; // whether its first proof was a moment ago
     this.wasProven = false; // whether a proof of it was announced
   }
 
@@ -75,6 +75,11 @@ export class Learning {
     return `Unbeatable, proven from update ${number(this.provenAt)} on${byFile(this.rows)}`;
   }
 
+  // Whether the first proof is to be shown; it may have lost it again since.
+  get isMoment() {
+    return this.isJustProven && this.provenAt !== null;
+  }
+
   get momentText() {
     return `Unbeatable, proven at update ${number(this.provenAt)}`;
   }
@@ -82,7 +87,7 @@ export class Learning {
   // Forget the rows, for another training.
   clear() {
     this.rows = [];
-    this.isMoment = false;
+    this.isJustProven = false;
     this.wasProven = false;
   }
 
@@ -102,10 +107,10 @@ export class Learning {
     if (this.wasProven || this.provenAt === null) return;
     this.wasProven = true;
     announce(this.momentText);
-    this.isMoment = true;
+    this.isJustProven = true;
     clearTimeout(this.momentTimer);
     this.momentTimer = setTimeout(() => {
-      this.isMoment = false;
+      this.isJustProven = false;
       this.app.changed();
     }, MOMENT);
   }

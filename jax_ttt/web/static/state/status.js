@@ -109,7 +109,7 @@ export function statusOf(app) {
   if (game.notCounted) notes.push(`Not counted: ${game.notCounted}.`);
   const main = game.isPersonsTurn ? `Your turn: ${letter}` : "The agent is choosing a move…";
   const proven = app.provenNow;
-  if (proven && proven.provenAt !== null && !game.hasBegun) {
+  if (proven && !game.hasBegun) {
     return { main: proven.momentText, more: [main, ...notes].join(". "), tone: "proven" };
   }
   const learning = [app.training, app.followed].find((one) => one.isBusy && one.isOnBoard);

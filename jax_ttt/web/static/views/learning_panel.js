@@ -164,7 +164,7 @@ function BoardButton({ learning }) {
 function Progress({ learning }) {
   const look = ["verdict-live"];
   if (learning.provenAt !== null) look.push("proven");
-  if (learning.provenAt !== null && learning.isMoment) look.push("moment");
+  if (learning.isMoment) look.push("moment");
   return html`
     <${BoardButton} learning=${learning} />
     <p class="state">${learning.stateText}</p>
