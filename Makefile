@@ -83,7 +83,7 @@ theorem: ## compile the theorems of proofs/ with Coq, print their assumptions: s
 	$(MAKE) -s -C proofs clean
 	$(MAKE) -s -C proofs -j2 -O PYTHON="$(PACKAGE_PYTHON)"
 
-play: $(VENV)/.train ## write the page that works without a server: docs/play/index.html
+play: $(VENV)/.train ## write the page that works without a server: docs/play/
 	$(RUN) -m jax_ttt.web --export docs/play
 
 # The notice is about another major version of mkdocs.

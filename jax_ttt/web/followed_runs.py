@@ -12,8 +12,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Literal, cast
 
-from starlette.concurrency import run_in_threadpool
-
 from jax_ttt.files import json_records, run_folder
 from jax_ttt.files.json_records import JsonObject
 from jax_ttt.files.run_folder import RUNS, RunFolder
@@ -210,7 +208,7 @@ async def event_stream(run: RunFolder) -> AsyncIterator[bytes]:
     seen, silence = NOTHING, 0.0
     while True:
         before = seen
-        seen, news = await run_in_threadpool(news_since, run, before)
+        seen, news = await asyncio.to_thread(news_since, run, before)
         if seen != before:
             silence = 0.0
             data = json.dumps(dataclasses.asdict(news), allow_nan=False)

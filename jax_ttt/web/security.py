@@ -9,7 +9,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from jax_ttt.web.one_file import POLICY
+from jax_ttt.web.export import POLICY
 
 _SELF = "'self'"
 HEADERS = {

@@ -37,13 +37,13 @@ async function train(learner, seed) {
     shares.push(row.grade.first.win_rate);
   });
   const { agent, ...report } = await result;
-  const bytes = writeAgent(agent);
+  const bytes = await writeAgent(agent);
   const file = `${learner}-${seed}.safetensors`;
   writeFileSync(`${out}/${file}`, Buffer.from(bytes));
   const values = valuesAtStart(asRead(agent));
   return {
     ...{ ...report, learner, seed, rows, shares, file, values },
-    "read values": valuesAtStart(readAgent(bytes)),
+    "read values": valuesAtStart(await readAgent(bytes)),
   };
 }
 
@@ -115,7 +115,7 @@ const PROGRAMS = {
     await sleep(300);
     paced.direct({ name: "stop" });
     const { update, agent } = await result;
-    const { config, updates } = readAgent(writeAgent(agent));
+    const { config, updates } = await readAgent(await writeAgent(agent));
     return {
       paused: paused.status,
       "updates while paused": later - paused.update,

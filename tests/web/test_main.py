@@ -103,13 +103,12 @@ def test_another_host_is_warned_of(tmp_path):
         assert warning.startswith("warning: --host 0.0.0.0")
 
 
-def test_the_page_is_written_as_a_file(tmp_path, capsys):
+def test_the_page_is_written_for_a_static_host_and_as_one_file(tmp_path, capsys):
     folder = tmp_path / "page"
     assert commands.run(command, ["--export", str(folder)]) == 0
-    path = folder / "index.html"
-    assert 'id="data"' in path.read_text("utf-8")
-    assert [*folder.iterdir()] == [path]
-    assert capsys.readouterr().out == f"wrote {path}\n"
+    for name in ("index.html", "offline.html"):
+        assert 'id="data"' in (folder / name).read_text("utf-8")
+    assert capsys.readouterr().out == f"wrote {folder / 'index.html'}\n"
 
 
 HOOK = """

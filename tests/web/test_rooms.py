@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from jax_ttt.web.one_file import STATIC
+from jax_ttt.web.export import STATIC
 
 MAY_IMPORT = {
     "engine": "",

@@ -17,14 +17,15 @@ from page_modules import printed_by_node
 from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
 from jax_ttt.players import saved_agents
-from jax_ttt.web import one_file
+from jax_ttt.web import export
 
 SCRIPT = Path(__file__).with_name("browser") / "same_rules.js"
 RUN = """
 import { readFileSync } from "node:fs";
 import { checks } from "./same_rules.js";
 const { names, cases } = JSON.parse(readFileSync("cases.json", "utf-8"));
-const results = names.map((name) => [name, checks[name](cases)]);
+const results = [];
+for (const name of names) results.push([name, await checks[name](cases)]);
 console.log(JSON.stringify(Object.fromEntries(results)));
 """
 QUICK = (
@@ -41,7 +42,7 @@ QUICK = (
 
 def compare(folder, names, cases):
     """Compare JavaScript with Python in a folder that is made; return the results."""
-    shutil.copytree(one_file.STATIC, folder)
+    shutil.copytree(export.STATIC, folder)
     shutil.copy(SCRIPT, folder)
     text = json.dumps({"names": names, "cases": cases}, allow_nan=False)
     (folder / "cases.json").write_text(text, "utf-8")

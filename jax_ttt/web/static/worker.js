@@ -6,24 +6,22 @@ import { makePlayer } from "./engine/players.js";
 import { rulesOf } from "./engine/rules.js";
 import { gradeOf, lookaheadValues } from "./engine/search.js";
 import { solve } from "./engine/solver.js";
-import { readAgent } from "./files/agent_file.js";
 
 const PROGRESS_EVERY = 100; // milliseconds
 
-const agents = new Map(); // key of an agent -> { bytes, rows, player (null until used) }
+const agents = new Map(); // key of an agent -> { file, rows, player (null until used) }
 
 let training = null; // the PacedRun that was begun last
 
-function playerOf(rules, { key, bytes, rows, forget }) {
+function playerOf(rules, { key, file, rows, forget }) {
   agents.delete(forget);
-  if (bytes) agents.set(key, { bytes, rows, player: null });
+  if (file) agents.set(key, { file, rows, player: null });
   const entry = agents.get(key);
   if (entry.player === null) {
-    const agent = readAgent(entry.bytes);
-    if (agent.envId !== rules.envId) {
-      throw new Error(`the agent plays ${agent.envId}, not ${rules.envId}`);
+    if (entry.file.envId !== rules.envId) {
+      throw new Error(`the agent plays ${entry.file.envId}, not ${rules.envId}`);
     }
-    entry.player = makePlayer(rules, agent, entry.rows);
+    entry.player = makePlayer(rules, entry.file, entry.rows);
   }
   return entry.player;
 }

@@ -9,7 +9,8 @@ import browsing
 import pytest
 import tiny
 
-from jax_ttt.web import agent_files, one_file, security
+from jax_ttt.web import agent_files, export, security
+from tools import page_speed
 
 TIMEOUT = 60_000
 """Milliseconds that a page may take, on a busy machine."""
@@ -131,7 +132,7 @@ def script_page(browser):
         name = route.request.url.removeprefix(SCRIPT_URL)
         body, kind = "", "text/html"
         if name:
-            path = script if name == script.name else one_file.STATIC / name
+            path = script if name == script.name else export.STATIC / name
             body, kind = path.read_text("utf-8"), "text/javascript"
         route.fulfill(body=body, content_type=kind, headers=security.HEADERS)
 
@@ -155,8 +156,8 @@ def weak(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def exported_url(weak, tmp_path_factory):
-    """Return the address of the exported page: the shipped agents, and two to beat.
+def exported(weak, tmp_path_factory):
+    """Return the folder of the exported page: the shipped agents, and two to beat.
 
     Its trainings of tables are shorter than those that people watch.
     """
@@ -165,16 +166,23 @@ def exported_url(weak, tmp_path_factory):
         agent_files.ListedAgent(f"run/{path.stem}", path.stem, "run", path, {})
         for path in weak.values()
     ]
-    data = one_file.page_data([*agent_files.shipped_agents(), *runs])
     static = tmp_path_factory.mktemp("page") / "static"
-    shutil.copytree(one_file.STATIC, static)
+    shutil.copytree(export.STATIC, static)
     learners = static / "engine" / "page_data.js"
     text = learners.read_text("utf-8")
     assert text.count(SHIPPED) == 1
     learners.write_text(text.replace(SHIPPED, SHORT), "utf-8")
-    path = tmp_path_factory.mktemp("site") / "index.html"
-    path.write_text(one_file.inline_page(static, data), "utf-8")
-    return path.as_uri()
+    folder = tmp_path_factory.mktemp("site") / "below"
+    agents = [*agent_files.shipped_agents(), *runs]
+    export.write_page(folder, agents, static)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def exported_url(exported):
+    """Return the address of the exported page at a static host, below its root."""
+    with page_speed.hosting(exported.parent) as url:
+        yield f"{url}{exported.name}/"
 
 
 @pytest.fixture(scope="session")

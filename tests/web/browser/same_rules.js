@@ -6,7 +6,7 @@ import { readAgent } from "./files/agent_file.js";
 import { makePlayer } from "./engine/players.js";
 import { gradeOf, lookaheadValues } from "./engine/search.js";
 import { decideAtOnce, solve } from "./engine/solver.js";
-import { sha256 } from "./files/sha256.js";
+import { sha256, sha256ByHand } from "./files/sha256.js";
 import { Engine } from "./state/engine.js";
 import { chooseHint } from "./state/board_values.js";
 import { provenFrom, ratesOf, sourceOfRates } from "./state/grades.js";
@@ -45,10 +45,10 @@ function position(rules, cells) {
   return rules.setUp(cells.map((stone) => ({ 1: "x", "-1": "o" })[stone] ?? null)).position;
 }
 
-function playerOf(cases, { env_id: envId, file }) {
+async function playerOf(cases, { env_id: envId, file }) {
   const rules = new Rules(envId);
   const rows = JSON.parse(cases.tree).cells;
-  return { rules, player: makePlayer(rules, readAgent(bytesOf(file)), rows) };
+  return { rules, player: makePlayer(rules, await readAgent(bytesOf(file)), rows) };
 }
 
 export const checks = {
@@ -96,10 +96,10 @@ export const checks = {
     return all;
   },
 
-  agents(cases) {
+  async agents(cases) {
     const all = new Comparison();
     for (const one of cases.agents) {
-      const { rules, player } = playerOf(cases, one);
+      const { rules, player } = await playerOf(cases, one);
       all.equal(`${one.name} game`, player.agent.envId, gameOf(one.env_id));
       all.equal(`${one.name} updates`, player.agent.updates, one.updates);
       one.positions.forEach((moves, n) => {
@@ -116,11 +116,11 @@ export const checks = {
   },
 
   // The integers of a network in many positions with the first player to move.
-  integers(cases) {
+  async integers(cases) {
     const all = new Comparison();
     const { env_id: envId, file } = cases;
     const rules = new Rules(envId);
-    const player = makePlayer(rules, readAgent(bytesOf(file)));
+    const player = makePlayer(rules, await readAgent(bytesOf(file)));
     const [stones, python] = [bytesOf(cases.cells), new Int32Array(bytesOf(cases.scores))];
     for (let board = 0; board < stones.byteLength / rules.numCells; board += 1) {
       const cells = new Int8Array(stones, board * rules.numCells, rules.numCells);
@@ -133,11 +133,11 @@ export const checks = {
     return all;
   },
 
-  grades(cases) {
+  async grades(cases) {
     const all = new Comparison();
     for (const { name, seats } of cases.grades) {
       const agent = cases.agents.find((one) => one.name === name);
-      const { rules, player } = playerOf(cases, agent);
+      const { rules, player } = await playerOf(cases, agent);
       const steps = gradeOf(rules, player);
       let step = steps.next();
       while (!step.done) step = steps.next();
@@ -202,11 +202,11 @@ export const checks = {
     return all;
   },
 
-  hints(cases) {
+  async hints(cases) {
     const all = new Comparison();
     for (const one of cases.hints) {
       const { player, rules } = one.file
-        ? playerOf(cases, one)
+        ? await playerOf(cases, one)
         : { player: null, rules: new Rules(one.env_id) };
       const here = rules.positions(one.moves).at(-1);
       const learned = player && { values: player.values(here), isTable: player.isTable };
@@ -233,21 +233,26 @@ export const checks = {
     return all;
   },
 
-  digests({ digests }) {
+  // By the browser, and where it has no digests.
+  async digests({ digests }) {
     const all = new Comparison();
-    digests.forEach((digest, size) => {
+    for (const [size, digest] of digests.entries()) {
       const bytes = Uint8Array.from({ length: size }, (_, i) => (size * i) % 256);
-      all.equal(`SHA-256 of ${size} bytes`, sha256(bytes), digest);
-    });
+      all.equal(`SHA-256 of ${size} bytes`, await sha256(bytes), digest);
+      const byHand = new DataView(sha256ByHand(bytes));
+      const words = Array.from({ length: 8 }, (_, i) => byHand.getUint32(4 * i));
+      const text = words.map((word) => word.toString(16).padStart(8, "0")).join("");
+      all.equal(`SHA-256 of ${size} bytes by hand`, text, digest);
+    }
     return all;
   },
 
-  refused({ refused }) {
+  async refused({ refused }) {
     const all = new Comparison();
     for (const { name, file, reason } of refused) {
       let message = null;
       try {
-        readAgent(bytesOf(file));
+        await readAgent(bytesOf(file));
       } catch (error) {
         ({ message } = error);
       }
@@ -259,11 +264,15 @@ export const checks = {
   // The same through the workers, under the page's policy.
   async engine(cases) {
     const all = new Comparison();
-    const engine = new Engine(async () => JSON.parse(cases.tree));
-    const [network, table] = ["network", "table"].map((name) => {
-      const one = cases.agents.find((agent) => agent.name === name);
-      return { one, agent: { key: name, bytes: bytesOf(one.file) } };
+    const engine = new Engine({
+      tree: async () => JSON.parse(cases.tree),
+      worker: "/static/worker.js",
     });
+    const loadAgent = async (name) => {
+      const one = cases.agents.find((agent) => agent.name === name);
+      return { one, agent: { key: name, file: await readAgent(bytesOf(one.file)) } };
+    };
+    const [network, table] = [await loadAgent("network"), await loadAgent("table")];
     const rules = new Rules("tic_tac_toe");
     const { envId } = rules;
     const start = rules.start;
@@ -298,14 +307,14 @@ export const checks = {
     const lastUsed = [4, 5, 6, 0, 7, 1].map((number) => `network ${number}`);
     all.equal("agents of a worker", [...sent], lastUsed);
     sent.add("network 2"); // as if the worker still had it
-    const forgotten = { key: "network 2", bytes: network.agent.bytes };
+    const forgotten = { key: "network 2", file: network.agent.file };
     const call = engine.values({ envId, agent: forgotten, position: start });
     all.equal("forgotten", await call.catch((error) => error.name), "Error");
-    const damaged = { key: "damaged", bytes: new ArrayBuffer(3) };
+    const other = { key: "other", file: { ...network.agent.file, envId: big.envId } };
     for (let call = 0; call < 2; call += 1) {
-      const answer = engine.values({ envId, agent: damaged, position: start });
+      const answer = engine.values({ envId, agent: other, position: start });
       const reason = await answer.catch((error) => error.message);
-      all.equal("damaged", reason, "this is not an agent's file");
+      all.equal("another game", reason, "the agent plays connect_7x6, not tic_tac_toe");
     }
     const stop = () => engine.stopGrade();
     const stopped = engine.grade({ envId, agent: table.agent, onProgress: stop });

@@ -1,9 +1,10 @@
-"""The exported page from `file://`: one file that plays, proves and keeps by itself."""
+"""The exported page at a static host, and as one file, which plays and proves alone."""
 
 import re
 
 import browsing
 import pytest
+import served
 from browsing import GAMES, expect, link
 
 from jax_ttt.config.player_kinds import ALL, SHIPPED
@@ -12,18 +13,72 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
+def one_file(open_page, exported):
+    """Return the page from `file://`; at the end it has requested nothing but itself.
+
+    It is opened by the address of the hosted page, which leads to it.
+    """
+    requests = []
+    yield open_page((exported / "index.html").as_uri(), requests=requests)
+    own = (exported / "offline.html").as_uri()
+    known = (own, "data:", "blob:")
+    # What the first page names is requested before its script leads on.
+    later = requests[requests.index(own) :]
+    assert [url[:80] for url in later if not url.startswith(known)] == []
+
+
+@pytest.fixture
 def page(open_page, exported_url):
-    """Return the page; at the end it has requested nothing but itself."""
+    """Return the hosted page; at the end it has requested nothing but its own files."""
     requests = []
     yield open_page(exported_url, requests=requests)
     own = (exported_url, "data:", "blob:")
     assert [url[:80] for url in requests if not url.startswith(own)] == []
-    assert any(url.startswith(exported_url) for url in requests)
+    assert f"{exported_url}main.js" in requests
+
+
+def test_the_hosted_page_leads_to_the_one_file_where_it_is_opened_as_a_file(
+    open_page, exported
+):
+    line = [4, 0]
+    page = open_page(link((exported / "index.html").as_uri(), "tic_tac_toe", line))
+    page.has_line(line)
+    assert page.url.startswith((exported / "offline.html").as_uri() + "#")
+
+
+def test_a_board_needs_no_agent_and_agents_are_fetched_when_they_are_needed(
+    page, exported_url
+):
+    held, requests = [], []
+    page.route("**/*.safetensors", lambda route: held.append(route))
+    page.on("request", lambda request: requests.append(request.url))
+    page.reload()
+    page.squares().nth(4).click()
+    page.has_moves(1)
+    agents = f"{exported_url}agents/shipped"
+    served.wait_until(lambda: [page.wait_for_timeout(20), held][1])
+    (route,) = held
+    assert route.request.url == f"{agents}/network/1800.safetensors"
+    assert f"{exported_url}tic_tac_toe.json" not in requests
+    route.continue_()
+    page.unroute("**/*.safetensors")
+    page.has_moves(2)
+    page.show("Table's values")
+    page.place_says(page.legal()[0], "table ")
+    page.game("connect_7x6")
+    page.play(3)
+    fetched = {url for url in requests if url.endswith((".safetensors", ".json"))}
+    others = ("table/400", "connect-7x6/225054")
+    assert fetched == {
+        f"{exported_url}tic_tac_toe.json",
+        *(f"{agents}/{name}.safetensors" for name in ("network/1800", *others)),
+    }
 
 
 def test_whole_games_are_played_reviewed_counted_kept_and_exported(
-    open_page, page, tmp_path
+    open_page, one_file, tmp_path
 ):
+    page = one_file
     lines = {}
     for env_id in GAMES:
         page.game(env_id)
@@ -85,7 +140,7 @@ def test_values_perfect_play_the_timeline_and_the_proof_work(page):
     # The timeline.
     panel = page.tab("Learning")
     expect(page.get_by_role("contentinfo")).to_contain_text("works without a server")
-    expect(page.get_by_role("img", name=re.compile("As X"))).to_be_visible()
+    expect(page.get_by_role("slider", name=re.compile("As X"))).to_be_visible()
     page.check_with_axe("the panel of learning")
     page.get_by_role("slider", name="Snapshot").press("Home")
     expect(panel).to_contain_text("update 0 of")

@@ -78,7 +78,17 @@ SAID = """() => {
 timers are the browser's."""
 
 
-def test_a_table_is_proven_which_is_said_once(open_page, exported_url):
+COUNT_DIGESTS = """() => {
+  window.digests = 0;
+  const digest = SubtleCrypto.prototype.digest;
+  SubtleCrypto.prototype.digest = function (...values) {
+    window.digests += 1;
+    return digest.apply(this, values);
+  };
+}"""
+
+
+def test_a_table_is_proven_which_is_said_once(open_page, exported_url, tmp_path):
     """The timers and random numbers are the browser's, as people have them."""
     page = open_page(exported_url, is_changed=False)
     panel = page.tab("Learning")
@@ -90,6 +100,7 @@ def test_a_table_is_proven_which_is_said_once(open_page, exported_url):
     expect(runs.get_by_role("button")).to_have_count(0)
     # The proof is said once, and for a moment on the board.
     page.evaluate(SAID)
+    page.evaluate(COUNT_DIGESTS)
     start(page, seed=2)
     expect(training(page)).to_contain_text("seed 2")
     finished(page)
@@ -99,6 +110,10 @@ def test_a_table_is_proven_which_is_said_once(open_page, exported_url):
     assert any(moment.search(text) for text in page.evaluate("window.shown"))
     said = [text for text in page.evaluate("window.said") if "proven" in text]
     assert said == [f"Unbeatable, proven at update {proven_at(page)}"]
+    # A file, with its digest, is written for a person only.
+    assert page.evaluate("window.digests") == 0
+    browsing.download(page.button("Download"), tmp_path / "agent.safetensors")
+    assert page.evaluate("window.digests") == 1
 
 
 def test_the_board_shows_the_values_and_the_next_moves_of_the_agent(

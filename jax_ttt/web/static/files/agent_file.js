@@ -94,7 +94,7 @@ export function joinBytes(parts) {
 }
 
 // The SHA-256 of a description without it and of tensors in the order of their names:
-// [{ name, dtype, shape, content (bytes) }].
+// [{ name, dtype, shape, content (bytes) }]. A promise.
 export function digestOf(text, tensors) {
   const encoder = new TextEncoder();
   const parts = tensors.flatMap(({ name, dtype, shape, content }) => {
@@ -106,7 +106,7 @@ export function digestOf(text, tensors) {
 
 // Check the SHA-256 of the description, without this SHA-256 itself, and of all tensors, as
 // files/tensor_file.py computes it.
-function checkDigest(bytes, { head, begin }, { text, record }) {
+async function checkDigest(bytes, { head, begin }, { text, record }) {
   const { sha256: expected } = record;
   const tensors = [];
   const names = Object.keys(head).filter((name) => name !== "__metadata__");
@@ -115,7 +115,7 @@ function checkDigest(bytes, { head, begin }, { text, record }) {
     const { dtype, shape } = head[name];
     tensors.push({ name, dtype, shape, content });
   }
-  const digest = digestOf(text.replace(`"sha256": "${expected}", `, ""), tensors);
+  const digest = await digestOf(text.replace(`"sha256": "${expected}", `, ""), tensors);
   check(digest === expected, "its contents were changed after they were saved");
 }
 
@@ -290,11 +290,11 @@ function correctionsOf(bytes, file, rules) {
 // learned), kind: "network" or "table", heads, numHeads, gamma (discount per move), isInteger
 // (whether it is a network of integers), layers (of a network: see `readLayer`), table (the
 // values of a table), corrections (see `readCorrections`, or null) }.
-// Throws an Error with a reason for people.
-export function readAgent(bytes) {
+// Rejects with an Error with a reason for people.
+export async function readAgent(bytes) {
   const file = readHeader(bytes);
   const { text, record } = readDescription(file.head);
-  checkDigest(bytes, file, { text, record });
+  await checkDigest(bytes, file, { text, record });
   const { config, grade } = record;
   const { env_id: envId, gamma } = config;
   check(Rules.knows(envId), "the page lacks its game");

@@ -30,9 +30,9 @@ function float32Bytes(values) {
   return bytes;
 }
 
-// The agent's file, an ArrayBuffer: the same format as files/tensor_file.py. Throws an Error
-// if a weight is not finite.
-export function writeAgent({ config, seed, updates, grade, tensors }) {
+// The agent's file, an ArrayBuffer: the same format as files/tensor_file.py. Rejects with an
+// Error if a weight is not finite.
+export async function writeAgent({ config, seed, updates, grade, tensors }) {
   if (!tensors.every(({ values }) => values.every(Number.isFinite))) {
     throw new Error("a weight of the agent is not finite");
   }
@@ -56,7 +56,7 @@ export function writeAgent({ config, seed, updates, grade, tensors }) {
     head[name] = { dtype, shape, data_offsets: [end, end + content.length] };
     end += content.length;
   }
-  const text = pythonJson({ ...record, sha256: digestOf(pythonJson(record), written) });
+  const text = pythonJson({ ...record, sha256: await digestOf(pythonJson(record), written) });
   const header = JSON.stringify({ __metadata__: { jax_ttt: text }, ...head });
   // Tensors begin at a multiple of 8 bytes.
   const headerBytes = encoder.encode(header.padEnd(8 * Math.ceil(header.length / 8)));

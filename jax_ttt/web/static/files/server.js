@@ -77,8 +77,7 @@ function follow(run, onNews, onConnection) {
   };
 }
 
-// The source of a page that has a server; see source.js. The tree is requested at once,
-// so that the page can play on without the server.
+// The source of a page that has a server; see source.js.
 export function openServer() {
   let tree = null;
   const readTree = () => {
@@ -88,7 +87,6 @@ export function openServer() {
     });
     return tree;
   };
-  readTree().catch(() => {}); // a caller that needs it gets the reason
   return {
     live: true,
     agents: () => getJson("/api/agents"),
@@ -98,6 +96,7 @@ export function openServer() {
     },
     history: async (id) => (await getJson(`/api/agents/history?${query(id)}`)).rows,
     tree: readTree,
+    worker: "/static/worker.js",
     follow,
   };
 }

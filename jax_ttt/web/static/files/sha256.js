@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4). The browser's own, `crypto.subtle`, is missing in a page that is
-// served over plain HTTP by another machine, or opened as a file.
+// SHA-256 (FIPS 180-4). The browser's own, `crypto.subtle`, is missing in a page that another
+// machine serves over plain HTTP.
 
 // The first 32 bits of a number's fractional part.
 function fraction(number) {
@@ -56,10 +56,18 @@ function mixBlock(state, data, begin, words) {
 }
 
 // The digest of a Uint8Array, as hexadecimal digits.
-export function sha256(bytes) {
+export async function sha256(bytes) {
+  const digest = crypto.subtle ? await crypto.subtle.digest("SHA-256", bytes) : sha256ByHand(bytes);
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+// The digest of a Uint8Array where the browser has none, as an ArrayBuffer.
+export function sha256ByHand(bytes) {
   const data = new DataView(pad(bytes).buffer);
   const state = Int32Array.from(INITIAL_STATE);
   const words = new Int32Array(64);
   for (let begin = 0; begin < data.byteLength; begin += BLOCK) mixBlock(state, data, begin, words);
-  return [...state].map((word) => (word >>> 0).toString(16).padStart(8, "0")).join("");
+  const digest = new DataView(new ArrayBuffer(4 * state.length));
+  state.forEach((word, i) => digest.setInt32(4 * i, word));
+  return digest.buffer;
 }

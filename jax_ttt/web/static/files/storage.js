@@ -127,6 +127,8 @@ export function toBase64(buffer) {
 
 // Text as bytes, an ArrayBuffer. Throws where the text is not base64.
 export function fromBase64(text) {
+  const own = /** @type {any} */ (Uint8Array).fromBase64; // newer browsers have it
+  if (own) return own.call(Uint8Array, text).buffer;
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0)).buffer;
 }
 

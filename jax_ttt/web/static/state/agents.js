@@ -1,8 +1,10 @@
 // The learned agents of the page: from its source (source.js), and those that this
 // browser keeps.
 
+import { asRead } from "../engine/learned_agent.js";
 import { gameOf } from "../engine/rules.js";
 import { readAgent } from "../files/agent_file.js";
+import { writeAgent } from "../files/agent_writer.js";
 import * as storage from "../files/storage.js";
 
 const NAMES = "agent."; // begin of the names of agents in the storage
@@ -110,8 +112,9 @@ export class Agents {
     return this.list.find((entry) => entry.id === id) ?? null;
   }
 
-  // An agent as it is at an update; null is its latest. Resolves to { key, id, update,
-  // bytes, file }: `key` is the same where the contents are the same.
+  // An agent as it is at an update; null is its latest. Resolves to { key, id, update, file,
+  // bytes }: `key` is the same where the contents are the same, `file` is as `readAgent`
+  // returns it, and `bytes()` resolves to the file's.
   load(id, update = null) {
     const version = versionOf(this.get(id));
     if (version === null) return this.read(id, update);
@@ -126,18 +129,22 @@ export class Agents {
   }
 
   async read(id, update) {
-    let bytes;
-    if (id.startsWith(BROWSER)) bytes = readStored(id);
-    else if (id.startsWith(LIVE)) bytes = this.training.file(id, update);
-    else bytes = await this.source.file(id, update);
-    const file = readAgent(bytes);
-    return { key: `${id}@${file.updates}#${file.sha256}`, id, update, bytes, file };
+    if (id.startsWith(LIVE)) {
+      const learned = this.training.learned(id, update);
+      const key = `${id}@${learned.updates}`;
+      return { key, id, update, file: asRead(learned), bytes: () => writeAgent(learned) };
+    }
+    const bytes = id.startsWith(BROWSER) ? readStored(id) : await this.source.file(id, update);
+    const file = await readAgent(bytes);
+    const key = `${id}@${file.updates}#${file.sha256}`;
+    return { key, id, update, file, bytes: async () => bytes };
   }
 
   // Load the shipped agents, so that the page can play on without its server.
   async prefetch() {
     const shipped = this.list.filter((entry) => entry.source === "shipped");
-    await Promise.allSettled(shipped.map((entry) => this.load(entry.id)));
+    const loading = shipped.map((entry) => this.load(entry.id));
+    await Promise.allSettled([this.source.tree(), ...loading]);
   }
 
   // A name for an agent: "table 1, 400 updates"; the numbers go up.
@@ -161,9 +168,9 @@ export class Agents {
   }
 
   // Keep the bytes of an agent's file in this browser. Nothing is overwritten. Returns
-  // the id. Throws where the file is not an agent's, or the browser is full.
-  keep(name, bytes) {
-    const { envId, kind, updates } = readAgent(bytes);
+  // the id. Rejects where the file is not an agent's, or the browser is full.
+  async keep(name, bytes) {
+    const { envId, kind, updates } = await readAgent(bytes);
     const free = this.freeName(name.trim() || this.nameFor({ kind, updates }));
     const stored = { env_id: envId, kind, updates, added: Date.now() };
     const isWritten = storage.write(NAMES + free, { ...stored, data: storage.toBase64(bytes) });
@@ -184,8 +191,9 @@ export class Agents {
   // Offer an agent's file to download: the file that `python -m jax_ttt.play` takes.
   async download(id, update = null) {
     const { bytes, file } = await this.load(id, update);
+    const content = await bytes();
     const entry = this.get(id);
     const name = entry.source === "live" ? this.nameFor(file) : entry.name;
-    storage.download(`${name.replace(/[^\w.-]+/g, "-")}.safetensors`, bytes);
+    storage.download(`${name.replace(/[^\w.-]+/g, "-")}.safetensors`, content);
   }
 }

@@ -24,13 +24,19 @@ const ENTRY = "jax_ttt"; // the state of the history entries that this page has 
 const LOOK_EVERY = 5000; // milliseconds
 const GAMES = ["tic_tac_toe", "connect_5x4", "connect_7x6"]; // offered without any run
 
+// Call a function when the browser has nothing else to do, soon at the latest.
+function whenIdle(call) {
+  if (globalThis.requestIdleCallback) requestIdleCallback(call, { timeout: 2000 });
+  else setTimeout(call);
+}
+
 export class App {
   source; render; reveal;
 
   // `render()` draws the page, `reveal()` brings the board into view.
   constructor({ source, render, reveal }) {
     const changed = () => this.changed();
-    this.engine = new Engine(() => source.tree());
+    this.engine = new Engine(source);
     Object.assign(this, { source, render, reveal });
     this.training = new Training(this);
     this.followed = new FollowedRun(this);
@@ -79,8 +85,15 @@ export class App {
     this.show.begin();
     await this.ready;
     this.selection.load();
+    if (!this.source.live) return;
+    whenIdle(() => this.prepareForEnd());
+    setInterval(() => this.lookForRuns(), LOOK_EVERY);
+  }
+
+  // Load what the page needs to play on after its server has ended.
+  prepareForEnd() {
+    this.engine.start();
     this.agents.prefetch();
-    if (this.source.live) setInterval(() => this.lookForRuns(), LOOK_EVERY);
   }
 
   // The games that the page offers: its own, the agents' games, and the open game.

@@ -1,29 +1,20 @@
 // Calls of the computing part of the page: each kind of task has a Web Worker of its own,
 // so that a move never waits for a proof. All results are promises.
 
-import { rulesOf } from "../engine/rules.js";
-
 const MAX_AGENTS = 6; // agents in a worker's memory: a training makes one after another
 
-// The exported page has the worker's address in an element, since a page from file:// may
-// not load a worker from another file.
-function workerAddress() {
-  const element = document.getElementById("worker");
-  return element?.textContent ?? new URL("../worker.js", import.meta.url);
-}
-
-// A worker that answers each request by its number. It starts at once, so that the page
-// can play on without its server.
+// A worker that answers each request by its number. The first request starts it.
 class Client {
   constructor(address) {
     this.address = address;
     this.sent = new Set(); // keys of the agents that the worker has, the one used last at the end
     this.waiting = new Map(); // number of a request -> { resolve, reject, onProgress }
     this.number = 0;
-    this.start();
+    this.worker = null;
   }
 
   start() {
+    if (this.worker) return;
     this.worker = new Worker(this.address, { type: "module" });
     this.worker.onmessage = ({ data }) => this.receive(data);
     this.worker.onerror = (event) => {
@@ -44,9 +35,9 @@ class Client {
     else request.resolve(result);
   }
 
-  // Post a task. `agent` is null or { key, bytes }.
+  // Post a task. `agent` is null or { key, file }, with the file as `readAgent` returns it.
   request(task, agent, rows, onProgress) {
-    if (!this.worker) this.start();
+    this.start();
     this.number += 1;
     const message = { number: this.number, task, ...(agent && this.agentPart(agent, rows)) };
     return new Promise((resolve, reject) => {
@@ -55,18 +46,18 @@ class Client {
     });
   }
 
-  // The agent's part of a message: its bytes unless the worker has them, and the key of an
+  // The agent's part of a message: its file unless the worker has it, and the key of an
   // agent for the worker to forget.
-  agentPart({ key, bytes }, rows) {
+  agentPart({ key, file }, rows) {
     if (this.sent.delete(key)) {
       this.sent.add(key);
       return { key };
     }
     this.sent.add(key);
-    if (this.sent.size <= MAX_AGENTS) return { key, bytes, rows };
+    if (this.sent.size <= MAX_AGENTS) return { key, file, rows };
     const [forget] = this.sent;
     this.sent.delete(forget);
-    return { key, bytes, rows, forget };
+    return { key, file, rows, forget };
   }
 
   // End the worker; the next request starts another one.
@@ -81,34 +72,35 @@ class Client {
 }
 
 export class Engine {
-  // `tree` is a function that returns a promise of the data of tic_tac_toe.json, which is
-  // needed for the rows of tables.
-  constructor(tree, address = workerAddress()) {
+  // Takes two fields of a source, see source.js: `tree` returns a promise of the data of
+  // tic_tac_toe.json, which is needed for the rows of tables; `worker` is an address.
+  constructor({ tree, worker }) {
     this.tree = tree;
-    this.address = address;
-    this.clients = {
-      values: new Client(address),
-      exact: new Client(address),
-      grade: new Client(address),
-    };
+    const names = ["values", "exact", "grade", "lines", "learn"];
+    this.clients = Object.fromEntries(names.map((name) => [name, new Client(worker)]));
     // Exact tasks that have not begun: those in their order, and the one of `latest`.
     this.exacts = [];
     this.latestExact = null;
     this.isSolving = false;
   }
 
+  // Start the workers, so that they answer after the page's server has ended.
+  start() {
+    for (const client of Object.values(this.clients)) client.start();
+  }
+
   // An agent's value of each move to its mover (NaN where illegal) after `depth` moves of
   // best play, and its move: { values, move, isCorrected (whether the move is a correction),
-  // depth }. `agent` is { key, bytes }.
+  // depth }. `agent` is { key, file }.
   async values({ envId, agent, position, depth = 0 }) {
     const task = { name: "values", envId, position, depth };
-    return this.clients.values.request(task, agent, await this.rows(envId));
+    return this.clients.values.request(task, agent, await this.rowsOf(agent));
   }
 
   // The next moves of an agent that plays both sides, at most `length`.
   async line({ envId, agent, position, depth, length }) {
     const task = { name: "line", envId, position, depth, length };
-    return this.clients.values.request(task, agent, await this.rows(envId));
+    return this.clients.values.request(task, agent, await this.rowsOf(agent));
   }
 
   // The result under best play, or null if it is not known in time or the game is over:
@@ -152,7 +144,7 @@ export class Engine {
   // { side, positions }.
   async grade({ envId, agent, onProgress }) {
     const task = { name: "grade", envId };
-    return this.clients.grade.request(task, agent, await this.rows(envId), onProgress);
+    return this.clients.grade.request(task, agent, await this.rowsOf(agent), onProgress);
   }
 
   // Stop the proofs that are running; their promises are rejected.
@@ -166,39 +158,38 @@ export class Engine {
   // another training stops it.
   async learn({ learner, seed, settings, onStep }) {
     const envId = "tic_tac_toe";
-    const cells = await this.rows(envId);
+    const { cells } = await this.tree();
     const task = { name: "learn", envId, cells, learner, seed, settings };
-    this.clients.learn ??= new Client(this.address);
     return this.clients.learn.request(task, null, null, onStep);
   }
 
   // Send a command to the training, if there is one: see `direct` of `PacedRun`. Resolves to
   // what it returns.
   async direct(command) {
-    return this.clients.learn?.request({ name: "direct", command }, null, null);
+    const { learn } = this.clients;
+    return learn.worker && learn.request({ name: "direct", command }, null, null);
   }
 
   // Whether each move of a side in a game is the agent's: see `compareMoves` in agent_lines.js.
   async agentMoves({ envId, agent, moves, side }) {
     const task = { name: "agentMoves", envId, moves, side };
-    return this.clients.values.request(task, agent, await this.rows(envId));
+    return this.clients.values.request(task, agent, await this.rowsOf(agent));
   }
 
   // Lines of play of an agent: see `checkLines` in agent_lines.js. `onProgress` gets
   // { lines, contradiction }.
   async lines({ envId, agent, side, goal, count, onProgress }) {
     const task = { name: "lines", envId, side, goal, count };
-    this.clients.lines ??= new Client(this.address);
-    return this.clients.lines.request(task, agent, await this.rows(envId), onProgress);
+    return this.clients.lines.request(task, agent, await this.rowsOf(agent), onProgress);
   }
 
   // Stop the lines that are played; their promises are rejected.
   stopLines() {
-    this.clients.lines?.stop(new Error("the check was stopped"));
+    this.clients.lines.stop(new Error("the check was stopped"));
   }
 
-  // The positions of the rows of tables; only enumerable games have tables.
-  async rows(envId) {
-    return rulesOf(envId).isEnumerable ? (await this.tree()).cells : null;
+  // The positions of a table's rows; null for a network.
+  async rowsOf(agent) {
+    return agent.file.kind === "table" ? (await this.tree()).cells : null;
   }
 }

@@ -194,40 +194,26 @@ export class Grades {
   }
 
   // An agent's grades during its training: { rows: [{ update, grade }], isLoading, error }.
-  // A run has written its rows. An agent with snapshots only has each snapshot graded here,
-  // so its rows arrive one by one.
-  historyOf(rules, entry) {
+  historyOf(entry) {
     const version = versionOf(entry);
     const earlier = this.histories.get(version);
     if (earlier && performance.now() < earlier.retry) return earlier;
     const history = { rows: [], isLoading: true, error: "", retry: Infinity };
     this.histories.set(version, history);
     if (entry.source === "browser") history.isLoading = false;
-    else {
-      this.loadHistory(rules, entry, history)
-        .catch((error) => {
-          history.error = error.message;
-          history.retry = performance.now() + HISTORY_RETRY;
-        })
-        .finally(() => {
-          history.isLoading = false;
-          this.app.changed();
-        });
-    }
+    else this.loadHistory(entry, history);
     return history;
   }
 
-  async loadHistory(rules, entry, history) {
-    const { source, agents } = this.app;
-    const rows = await source.history(entry.id);
-    history.rows = rows.filter(({ grade }) => hasRates(grade));
-    if (history.rows.length >= entry.snapshots.length || !isFeasible(rules)) return;
-    history.rows = [];
-    for (const update of entry.snapshots) {
-      const agent = await agents.load(entry.id, update);
-      const grade = this.computed.get(agent.key) ?? (await this.compute(rules, agent));
-      history.rows = [...history.rows, { update, grade }];
-      this.app.changed();
+  async loadHistory(entry, history) {
+    try {
+      const rows = await this.app.source.history(entry.id);
+      history.rows = rows.filter(({ grade }) => hasRates(grade));
+    } catch (error) {
+      history.error = error.message;
+      history.retry = performance.now() + HISTORY_RETRY;
     }
+    history.isLoading = false;
+    this.app.changed();
   }
 }

@@ -3,7 +3,6 @@
 
 import { LEARNERS, checkMoved, startOf } from "../engine/learner_settings.js";
 import { LETTERS, rulesOf } from "../engine/rules.js";
-import { writeAgent } from "../files/agent_writer.js";
 import { PLACE } from "../files/storage.js";
 import { LIVE } from "./agents.js";
 import { Learning } from "./learning.js";
@@ -78,14 +77,14 @@ export class Training extends Learning {
     return [{ ...names, source: "live", updates: snapshots.at(-1), snapshots }];
   }
 
-  // The file of its agent at an evaluation, null for the last one. Throws where it is gone.
-  file(id, update) {
+  // Its agent at an evaluation, null for the last one: see learned_agent.js. Throws where it is
+  // gone.
+  learned(id, update) {
     const { run } = this;
     const { updates } = this.entries[0] ?? {};
-    const snapshot = id === run?.id ? run.snapshots.get(update ?? updates) : undefined;
-    if (snapshot === undefined) throw new Error("The agent of this training is gone.");
-    snapshot.bytes ??= writeAgent(snapshot.agent);
-    return snapshot.bytes;
+    const agent = id === run?.id ? run.snapshots.get(update ?? updates) : undefined;
+    if (agent === undefined) throw new Error("The agent of this training is gone.");
+    return agent;
   }
 
   // ---- commands
@@ -122,7 +121,7 @@ export class Training extends Learning {
       learner,
       seed,
       settings: {}, // of the next update
-      snapshots: new Map(), // by update: { agent, bytes (null until it is asked for) }
+      snapshots: new Map(), // its agents by update
       shownAt: 0, // the time of the last message that was shown
     };
     this.run = run;
@@ -178,7 +177,7 @@ export class Training extends Learning {
   addEvaluation(run, row, agent) {
     const isFirst = run.snapshots.size === 0;
     this.addRows([row]);
-    run.snapshots.set(row.update, { agent, bytes: null });
+    run.snapshots.set(row.update, agent);
     this.app.agents.relist();
     if (isFirst) this.showAtStart();
     else this.reloadAgent();
@@ -196,7 +195,7 @@ export class Training extends Learning {
     const { agents } = this.app;
     try {
       const { bytes, file } = await agents.load(this.agentId);
-      const id = agents.keep(name.trim() || agents.nameFor(file), bytes);
+      const id = await agents.keep(name.trim() || agents.nameFor(file), await bytes());
       say(`Saved ${PLACE} as "${agents.get(id).name}".`);
     } catch (error) {
       say(error.message);

@@ -368,16 +368,16 @@ function subjectOf({ followed, rules, selection, shownLearning, training }) {
   return { learning, entry: learning.entry, update: learning === selected ? update : null };
 }
 
-// Its curves: { title, rows, update, reason, isLoading }.
+// Its curves: { title, rows, update, reason }.
 function shownCurves(app, { learning, entry, update }) {
   if (learning !== null) {
     const title = learning === app.followed ? `Run ${learning.name}` : (entry?.title ?? "From training");
     return { title, rows: learning.rows, update, reason: "the curves begin soon" };
   }
   if (!entry) return { title: "", rows: [], update: null, reason: "no agent" };
-  const { rows, isLoading, error } = app.grades.historyOf(app.rules, entry);
+  const { rows, isLoading, error } = app.grades.historyOf(entry);
   const reason = isLoading ? "loading…" : error || "no history";
-  return { title: entry.title, rows, update, reason, isLoading };
+  return { title: entry.title, rows, update, reason };
 }
 
 // What can be shown besides the selected agent: [name, text, the training or the run].
@@ -394,7 +394,7 @@ function choicesOf({ followed, rules, selection, training }) {
 function Curves({ app }) {
   const subject = subjectOf(app);
   const { learning } = subject;
-  const { title, rows, update, reason, isLoading } = shownCurves(app, subject);
+  const { title, rows, update, reason } = shownCurves(app, subject);
   const rounds = rows.filter((row) => hasRounds([row]));
   const choices = choicesOf(app);
   const canChoose = choices.length > 1;
@@ -417,8 +417,7 @@ function Curves({ app }) {
       <p class="note">
         ${title && `${title}: `}
         ${rows.length > 0 && `${METHODS[sourceOfRates(rows)]} against random play${byFile(rows)}. `}
-        ${isLoading && `computing the results of ${subject.entry.snapshots.length} snapshots…`}
-        ${title && rows.length === 0 && !isLoading && reason}
+        ${title && rows.length === 0 && reason}
       </p>
     </section>
   `;
@@ -494,7 +493,7 @@ function Timeline({ app }) {
 async function addFile(app, file) {
   try {
     const name = file.name.replace(/\.safetensors$/, "");
-    const id = app.agents.keep(name, await file.arrayBuffer());
+    const id = await app.agents.keep(name, await file.arrayBuffer());
     say(`Added as "${app.agents.get(id).name}".`);
   } catch (error) {
     say(`${file.name} was not added: ${error.message}`);
