@@ -68,6 +68,7 @@ def test_an_analysis_moves_both_sides_and_the_game_goes_on_after_it(page, env_id
     page.button("Undo").click()
     assert page.moves() == line[:1]
     page.button("One move back").click()
+    page.show("Network's values")
     for i, move in enumerate([4, 1, 0]):
         if i:
             assert page.status() == f"{'XO'[i % 2]} to move"

@@ -113,7 +113,7 @@ def test_two_agents_are_compared_with_each_other_and_with_best_play(
         page.keyboard.press("ArrowLeft")
     assert "tab=compare" in page.url
     page.reload()
-    expect(page.get_by_role("tab", selected=True)).to_have_text("Compare")
+    expect(page.get_by_role("tab", selected=True)).to_have_text("More")
     expect(page.get_by_label("A, an agent")).to_have_value(re.compile("weak"))
     page.squares().nth(4).click()
     left = agent(page, "A").get_by_role("listitem")
@@ -133,7 +133,7 @@ def test_a_snapshot_is_compared_with_the_final_agent(open_page, exported_url):
     page.get_by_role("slider", name="Snapshot").press("Home")
     expect(page.get_by_role("tabpanel")).to_contain_text("update 0 of 1,800")
     button.click()
-    expect(page.get_by_role("tab", selected=True)).to_have_text("Compare")
+    expect(page.get_by_role("tab", selected=True)).to_have_text("More")
     for name, update in (("A", "0"), ("B", "1,800")):
         title = page.get_by_label(f"{name}, an agent")
         expect(title).to_have_value("shipped/network")

@@ -1,7 +1,7 @@
 // An agent that learns, at a glance: its board, its results, and the moment of its proof.
 
 import { LETTERS, SIDES } from "../engine/rules.js";
-import { ratesOf } from "../state/grades.js";
+import { byFile, ratesOf } from "../state/grades.js";
 import { number, percent } from "../state/words.js";
 import { shadesOf, smallBoard } from "./board.js";
 import { html } from "../vendor/htm-preact.js";
@@ -14,7 +14,7 @@ export function ProofMoment({ learning }) {
   return html`
     <div class="proof-moment" aria-hidden="true">
       <p class="proof-title">Nobody can beat it</p>
-      <p>proven at update ${number(learning.provenAt)}: every line of play was followed</p>
+      <p>proven at update ${number(learning.provenAt)}${byFile(learning.rows)}</p>
     </div>
   `;
 }
@@ -23,7 +23,7 @@ export function ProofMoment({ learning }) {
 function RatesBar({ rates, side }) {
   return html`
     <div class="rates">
-      <span>As ${LETTERS[side]}</span>
+      <span>As ${LETTERS[side]}<span class="unseen"> against random play</span></span>
       <span class="rates-bar" aria-hidden="true">
         ${Object.entries(PARTS).map(
           ([part, rate]) =>
@@ -55,7 +55,6 @@ export function Watching({ app, learning }) {
           (side) =>
             html`<${RatesBar} key=${side} side=${side} rates=${ratesOf(grade, side)} />`,
         )}
-        <p class="note">against random play</p>
       </div>
     </div>
   `;
