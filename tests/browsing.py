@@ -41,7 +41,7 @@ STATUS = re.compile(
     r"|\w+ won\.|\w+ to move|That did not work"
 )
 """What the page says when it waits for the person, or the game is over."""
-PENDING = "Your choice holds from the next game on."
+PENDING = "This starts with the next game."
 """What stands under the board while a choice waits for the next game."""
 LONG = 120_000
 """Milliseconds that a training or a long search may take, on a busy machine."""

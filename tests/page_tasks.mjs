@@ -21,7 +21,7 @@ const { Game } = await load("state/game.js");
 const { Opponent } = await load("state/opponent.js");
 const { Shown } = await load("state/shown.js");
 const { summary, verdictOf } = await load("state/review.js");
-const { statusOf, titleOf } = await load("state/status.js");
+const { spokenStatus, statusOf, titleOf } = await load("state/status.js");
 
 const agentOf = (path) => readAgent(new Uint8Array(readFileSync(path)).buffer);
 
@@ -53,6 +53,7 @@ function pageOf({ rules, agent, player, level, depth, moves, side, start, comput
     settings: { layers: new Set(), panel: "game" },
     selection: { loaded },
     training: {},
+    agents: { live: null },
     changed() {},
   };
   const opponent = new Opponent(app, { level, depth, name: "One" });
@@ -220,6 +221,17 @@ const TASKS = {
     const judgements = app.shown.judgements();
     const review = judgements.map((one, ply) => [verdictOf(one, moves[ply]), one.source ?? ""]);
     return { main, more, review, opponent: app.play.opponent.title, title: titleOf(app) };
+  },
+
+  // The status of a game against the agent in training after these moves, and what a screen reader
+  // hears.
+  statusInTraining({ path, moves, isBusy }) {
+    const { rules, agent, player } = playerOf(path);
+    const app = pageOf({ rules, agent, player, level: "casual", depth: 0, moves, side: "x" });
+    Object.assign(app, { training: { isBusy }, agents: { live: { id: "one" } } });
+    app.play.opponent.agent = "one";
+    const status = statusOf(app);
+    return [status.more, spokenStatus(app, status)];
   },
 
   // The title of the document after each of these moves against an agent.

@@ -76,7 +76,7 @@ def test_a_loss_to_an_agent_that_wins_every_game_says_what_happened():
 @pytest.mark.parametrize(
     ("options", "opponent"),
     [
-        ({"level": "strong"}, "Strong"),
+        ({"level": "strong"}, "Strong level of one"),
         ({"depth": 1}, "Learned agent at its best"),
         ({"agentSide": "o"}, "Learned agent at its best"),
         ({"isOwn": False}, "Wins every game"),
@@ -104,3 +104,14 @@ def test_the_title_of_the_document_says_the_game_and_its_result():
     turns = ["your turn", "the agent's turn"]
     expected = [f"Tic-tac-toe: {turns[count % 2]} \u2013 jax_ttt" for count in range(5)]
     assert titles == [*expected, "Tic-tac-toe: you won \u2013 jax_ttt"]
+
+
+def test_a_training_that_gives_the_person_another_opponent_says_so():
+    options = {"path": str(NETWORK), "isBusy": True}
+    opponent = "Casual level of one"
+    more, spoken = compute("statusInTraining", moves=[], **options)
+    assert more == f"New opponent: {opponent}"
+    assert spoken == f"Your turn: X. New opponent: {opponent}."
+    assert compute("statusInTraining", moves=[4, 0], **options)[0] == opponent
+    options["isBusy"] = False
+    assert compute("statusInTraining", moves=[], **options)[0] == opponent

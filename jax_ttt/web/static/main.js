@@ -6,7 +6,7 @@ import { provenText } from "./state/board_values.js";
 import { say } from "./state/messages.js";
 import { LAYERS, TABS, tabWith } from "./state/settings.js";
 import { statusOf, titleOf } from "./state/status.js";
-import { number } from "./state/words.js";
+import { inSentence, number } from "./state/words.js";
 import { SetupTools } from "./views/analysis_panel.js";
 import { Board } from "./views/board.js";
 import { ComparePanel } from "./views/compare_panel.js";
@@ -41,9 +41,6 @@ const EXACT_NOTES = {
   "partly known":
     "Only the moves that win or lose at once are exact here: too many moves are left.",
 };
-const TREMBLING =
-  "They assume that the agent's opponent makes mistakes, so a drawn position can be " +
-  "above 0.";
 
 function GameLinks({ app }) {
   const all = app.games();
@@ -110,7 +107,7 @@ function Tools({ app }) {
 function PendingChoice({ app }) {
   if (!app.play.isChoicePending) return null;
   return html`<p class="notice">
-    Your choice holds from the next game on.${" "}
+    This starts with the next game.${" "}
     <button type="button" onClick=${() => app.play.newGame()}>Start a new game now</button>
   </p>`;
 }
@@ -147,12 +144,11 @@ function LayerNotes({ app }) {
   const { agents, line } = shown;
   if (line.length) {
     const moves = rules.lineText(play.game.position, line);
-    notes.push(`Next moves of ${selection.title}: ${moves}.`);
+    notes.push(`Next moves of ${inSentence(selection.title)}: ${moves}.`);
   }
   if (agents.length) {
     const titles = agents.map(({ entry }) => entry.title).join(", ");
     notes.push(`Values of: ${titles}.`);
-    if (agents.some(({ loaded }) => loaded?.file.config.tremble > 0)) notes.push(TREMBLING);
     const { opponent } = play;
     if (shown.isOpponentEarlier && agents.some(({ loaded }) => loaded?.id === opponent.agent)) {
       const updates = number(opponent.loaded.file.updates);

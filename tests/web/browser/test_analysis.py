@@ -30,7 +30,7 @@ def test_an_analysis_moves_both_sides_and_the_game_goes_on_after_it(page, env_id
     page.game(env_id)
     page.search_for(60)
     page.play(1)
-    line, opponent = page.moves(), "Unbeatable (learned agent): Shipped network"
+    line, opponent = page.moves(), "Unbeatable (learned agent): Our network"
     # It begins with the game. The game goes on after it, as it was, and counts.
     analyse(page, env_id)
     assert page.moves() == line
@@ -125,7 +125,7 @@ def test_agents_play_a_match_or_one_side_of_it(page):
     assert len(page.moves()) == 9
     expect(page.button("Stop")).to_be_disabled()
     # A new game begins the analysis again; an agent moves one side.
-    movers(page, "", "Shipped table")
+    movers(page, "", "Our table")
     page.new_game()
     page.wait_for_timeout(200)
     assert page.moves() == []
@@ -134,7 +134,7 @@ def test_agents_play_a_match_or_one_side_of_it(page):
     page.squares().nth(4).click()
     page.has_moves(2)
     page.says("X to move")
-    movers(page, "Shipped table", "")
+    movers(page, "Our table", "")
     page.new_game()
     match.click()
     page.has_moves(1)
@@ -142,7 +142,7 @@ def test_agents_play_a_match_or_one_side_of_it(page):
     assert page.counted()["Games"] == 0
     # A match is stopped, and goes on.
     analyse(page, "connect_5x4")
-    movers(page, "Shipped network", "Expert (perfect play)")
+    movers(page, "Our network", "Expert (perfect play)")
     stop = page.button("Stop")
     browsing.click_once(page.area(), "Move 2:", "Stop")
     page.button("Play the match").click()
@@ -159,7 +159,7 @@ def test_agents_play_a_match_or_one_side_of_it(page):
     page.button("Play the match").click()
     page.says(re.compile(r"won\.|A draw\."))
     assert page.moves()[: len(line)] == line
-    movers(page, "Shipped network", "Run weak-5x4 (network)")
+    movers(page, "Our network", "Run weak-5x4 (network)")
     page.new_game()
     page.button("Play the match").click()
     page.hear("X won.")

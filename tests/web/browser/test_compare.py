@@ -4,6 +4,7 @@ import re
 
 import browsing
 import pytest
+import tiny
 from browsing import expect, link
 
 from jax_ttt.config.player_kinds import SHIPPED
@@ -71,7 +72,7 @@ def test_two_agents_are_compared_with_each_other_and_with_best_play(
     """The values are Python's, the results those of a plain search."""
     page = open_page(link(served_url, "tic_tac_toe", LINE, level="analysis"))
     panel = page.tab("Compare")
-    choose(page, "A", "Shipped network")
+    choose(page, "A", "Our network")
     choose(page, "B", "Run weak (network)")
     expect(panel).to_contain_text("Exact: ")
     files = {"A": SHIPPED["network"], "B": weak["tic_tac_toe"]}
@@ -101,7 +102,7 @@ def test_two_agents_are_compared_with_each_other_and_with_best_play(
     expect(panel).to_contain_text(text)
     # Both follow the game, also after a reload.
     choose(page, "A", "Run weak (network)")
-    choose(page, "B", "Shipped network")
+    choose(page, "B", "Our network")
     page.button("New game").focus()  # the arrow keys of a tab lead to other tabs
     for stones in (3, 2, 1, 0):
         letter = "XO"[stones % 2]
@@ -152,7 +153,7 @@ def test_a_snapshot_is_compared_with_the_final_agent(open_page, exported_url):
     expect(page.get_by_role("tabpanel")).to_contain_text("A and B are the same agent.")
 
 
-def test_it_fits_and_is_accessible(open_page, served_url):
+def test_it_fits_and_is_accessible(open_page, served_url, tmp_path):
     """The two boards of tic-tac-toe stand side by side on every screen."""
     page = open_page(link(served_url, "tic_tac_toe", LINE, tab="compare"))
     choose(page, "B", "Run weak (network)")
@@ -176,6 +177,13 @@ def test_it_fits_and_is_accessible(open_page, served_url):
     for name in "AB":
         label = agent(page, name).get_by_text("Update")
         assert label.evaluate(ENDS) <= label.evaluate(NEXT), "the update lies over it"
+    # One agent alone is not compared with itself.
     page.game("connect_7x6")
+    panel = page.get_by_role("tabpanel")
+    expect(panel).to_contain_text("There is one agent of this game")
+    expect(panel.get_by_role("region")).to_have_count(0)
+    page.check_with_axe("one agent")
+    env_id, file = "connect_7x6", tmp_path / "other.safetensors"
+    page.upload("Add an agent's file", tiny.save_untrained(file, env_id=env_id))
     expect(agent(page, "B")).to_contain_text("Next: X column ")
     check("7 x 6", are_beside=("wide",))

@@ -123,20 +123,20 @@ def beat(page, level):
 
 def test_a_visitor_wins_and_is_offered_the_next_level(open_page, served_url):
     page = open_page(served_url, is_new=True, **SCREENS["phone"])
-    page.says("Casual: Shipped network")
+    page.says("Casual level of our network")
     beat(page, "Casual")
     page.says("Review this game")
     following = page.button("Play Strong next")
     page.check_with_axe("a won game")
     following.focus()
     page.keyboard.press("Enter")
-    page.says("Strong: Shipped network")
+    page.says("Strong level of our network")
     page.has_moves(0)
     page.wait_for_turn()
     expect(page.tab("Game").get_by_role("radio", name="Strong")).to_be_checked()
     beat(page, "Strong")
     page.button("Play Unbeatable next").click()
-    page.says("Unbeatable (learned agent): Shipped network")
+    page.says("Unbeatable (learned agent): Our network")
     page.has_moves(0)
     page.wait_for_turn()
     while not page.is_over():
@@ -164,7 +164,7 @@ def test_a_game_that_does_not_count_offers_no_next_level(open_page, served_url):
     page.look_ahead("4 moves")
     best = page.get_by_role("radio", name="Learned agent at its best")
     expect(best).to_be_checked()
-    page.says("Learned agent at its best: Shipped network")
+    page.says("Learned agent at its best: Our network")
 
 
 # ---- links
@@ -185,12 +185,12 @@ def test_a_link_has_the_game_the_moves_the_tab_the_agent_and_the_level(
     open_page, served_url
 ):
     page = open_page(served_url, is_new=True)
-    page.choose_agent("Shipped table")
+    page.choose_agent("Our table")
     page.tab("Learning")
     page.get_by_role("slider", name="Snapshot").press("Home")
-    page.says("Shipped table at update 0")
+    page.says("Our table at update 0")
     page.choose("Strong")
-    page.says("Strong: Shipped table at update 0")
+    page.says("Strong level of our table at update 0")
     addresses = []
     for moves in (0, 1):
         for _ in range(moves):
@@ -202,15 +202,15 @@ def test_a_link_has_the_game_the_moves_the_tab_the_agent_and_the_level(
         other.visit(address)
         assert other.url == address
         assert other.moves() == line
-        other.says("Strong: Shipped table at update 0")
-        shows_choices(other, "Proof", "Strong", "Shipped table")
+        other.says("Strong level of our table at update 0")
+        shows_choices(other, "Proof", "Strong", "Our table")
         panel = other.get_by_role("tabpanel")
-        expect(panel).to_contain_text("Shipped table at update 0")
+        expect(panel).to_contain_text("Our table at update 0")
         # A game without moves is begun anew, so it counts.
         other.play_to_the_end()
         assert other.counted()["Games"] == 1
     # A link to an analysis has the agent whose values are shown.
-    page.choose_agent("Shipped network")
+    page.choose_agent("Our network")
     page.radio("Analyse")
     panel = page.tab("Learning")
     page.get_by_role("slider", name="Snapshot").press("Home")
@@ -221,7 +221,7 @@ def test_a_link_has_the_game_the_moves_the_tab_the_agent_and_the_level(
     other.visit(address)
     for _ in range(2):
         other.says("Analysis: you move both sides.")
-        expect(other.tab("Proof")).to_contain_text("Shipped network at update 0")
+        expect(other.tab("Proof")).to_contain_text("Our network at update 0")
         other.reload()
     # A link to an agent that is not here says so.
     agent = "browser/my own"

@@ -57,7 +57,7 @@ def board_is_of_file(page, file):
         page.place_says(cell, f"{'minus ' if value < 0 else ''}{abs(value):.2f}")
     assert table_values(page) == values
     squares = [f"{'XO'[i % 2]} square {move}" for i, move in enumerate(line_of(file))]
-    page.says(f"Next moves of From training: table: {', '.join(squares)}.")
+    page.says(f"Next moves of the table you trained: {', '.join(squares)}.")
     return values, squares
 
 
@@ -129,7 +129,7 @@ def test_the_board_shows_the_values_and_the_next_moves_of_the_agent(
     start(page, seed=3)
     expect(training(page)).to_contain_text("Paused")
     # A finished game makes way for the training.
-    page.says("Values of: From training: table.")
+    page.says("Values of: The table you trained.")
     assert page.moves() == []
     early = board_is_of_file(page, tmp_path / "early.safetensors")
     page.button("Continue").click()
@@ -139,7 +139,7 @@ def test_the_board_shows_the_values_and_the_next_moves_of_the_agent(
     # A snapshot of the timeline has its own.
     slider = page.get_by_role("slider", name="Snapshot")
     slider.press("Home")
-    page.says("Values of: From training: table")
+    page.says("Values of: The table you trained")
     page.place_says(0, r"table 0\.00")
     # Without the layer, there are no arrows.
     page.show("Next moves", is_shown=False)
@@ -163,16 +163,16 @@ def test_a_game_goes_on_and_all_that_moves_is_in_view_beside_the_board(
     start(page, seed=4)
     expect(training(page)).to_contain_text("Paused: update")
     assert page.moves() == line
-    page.says_no("Values of: From training")
+    page.says_no(" you trained.")
     page.button("Show its values").click()
-    page.says("Values of: From training: table.")
+    page.says("Values of: The table you trained.")
     assert page.moves() == line
     # Another game shows nothing of it but the way back.
     page.game("connect_5x4")
-    page.says_no("Values of: From training")
+    page.says_no(" you trained.")
     page.button("Watch one learn tic-tac-toe").click()
     expect(training(page)).to_contain_text("Paused: update")
-    page.says("Values of: From training: table.")
+    page.says("Values of: The table you trained.")
     assert page.moves() == line
     # A wide window needs no scrolling to see the proof.
     page.button("Continue").click()

@@ -8,7 +8,7 @@ import rules
 from browsing import GAMES, PENDING, SCREENS, expect
 
 pytestmark = pytest.mark.slow
-SHIPPED = "Unbeatable (learned agent): Shipped network"
+SHIPPED = "Unbeatable (learned agent): Our network"
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ CHANGES = (
     ),
     (
         lambda page: choose_agent(page, "Run weak-5x4 (network)"),
-        lambda page: choose_agent(page, "Shipped network"),
+        lambda page: choose_agent(page, "Our network"),
     ),
     (lambda page: page.radio("O, "), lambda page: page.radio("X, ")),
     (lambda page: page.radio("Casual"), lambda page: page.radio("Unbeatable")),
@@ -218,7 +218,7 @@ def test_choices_hold_from_the_next_game_on_and_are_remembered(page):
     page.tab("Proof")
     page.says(PENDING)
     page.play_to_the_end()
-    assert page.row("Learned agent at its best: Shipped network")[0] == 1
+    assert page.row("Learned agent at its best: Our network")[0] == 1
     page.says_no(PENDING)
     page.new_game()
     page.says("Casual")
@@ -244,7 +244,7 @@ def test_choices_hold_from_the_next_game_on_and_are_remembered(page):
     page.says_no(PENDING)
     snapshot.press("Home")
     page.button("Start a new game now").click()
-    page.says("Shipped network at update 0")
+    page.says("Our network at update 0")
     page.wait_for_turn()
     # The game goes on against the snapshot, without a choice that waits.
     page.play(4)
@@ -253,12 +253,12 @@ def test_choices_hold_from_the_next_game_on_and_are_remembered(page):
     page.game("tic_tac_toe")
     for _ in range(2):
         assert page.moves() == line
-        page.says("Shipped network at update 0")
+        page.says("Our network at update 0")
         page.says_no(PENDING)
         page.reload()
     # All choices of all games are there after a reload.
     page.new_game()
-    page.choose_agent("Shipped table")
+    page.choose_agent("Our table")
     page.choose("Casual")
     page.game("connect_7x6")
     page.look_ahead("4 moves")
@@ -280,8 +280,8 @@ def test_choices_hold_from_the_next_game_on_and_are_remembered(page):
     for name in ("Casual", "X, you start"):
         expect(page.get_by_role("radio", name=name)).to_be_checked()
     chosen = page.get_by_label("Learned agent", exact=True)
-    expect(chosen.locator("option:checked")).to_have_text("Shipped table")
-    page.says("Casual: Shipped table")
+    expect(chosen.locator("option:checked")).to_have_text("Our table")
+    page.says("Casual level of our table")
 
 
 STORED = """(value) => {

@@ -44,7 +44,7 @@ def play_line(page, line, first):
 
 def test_the_numbers_of_tic_tac_toe_are_those_of_python(page, host_tree):
     for name in SHIPPED:
-        title = "Shipped table" if "table" in name else "Shipped network"
+        title = "Our table" if "table" in name else "Our network"
         page.choose_agent(title)
         panel = page.tab("Proof")
         expect(panel).to_contain_text(title)
@@ -67,7 +67,7 @@ def test_the_numbers_of_tic_tac_toe_are_those_of_python(page, host_tree):
         x, o = totals
         page.hear(f"{x:,} lines as X and {o:,} lines as O, 0 lost")
     # The snapshots of the shipped agent are proven, and played.
-    page.choose_agent("Shipped network")
+    page.choose_agent("Our network")
     panel = page.tab("Learning")
     page.get_by_role("slider", name="Snapshot").press("Home")
     expect(panel).to_contain_text("update 0 of")
@@ -220,8 +220,12 @@ def test_a_file_that_says_what_is_not_true_is_not_believed(page, tmp_path):
         panel = page.tab("Proof")
         for letter in "XO":
             expect(page.card(letter)).to_contain_text("Can be beaten")
-            expect(page.card(letter)).to_contain_text("Its file says the opposite")
+            contradicted = page.card(letter).get_by_role("alert")
+            expect(contradicted).to_contain_text("Its file says the opposite")
         expect(panel).not_to_contain_text(UNBEATABLE)
+        page.button(CHECK).click()
+        wrong = panel.get_by_role("alert").filter(has_text="Not the result that is")
+        expect(wrong).to_have_class("problem")
         expect(page.tab("Game")).to_contain_text("Some line of play beats it")
         page.says(f"Learned agent at its best: Kept: {name}")
         assert f"its best: Kept: {name}" in page.evaluate("window.shown")
@@ -240,8 +244,8 @@ def test_a_file_that_says_what_is_not_true_is_not_believed(page, tmp_path):
     page.tab("Proof")
     card = page.card("O")
     card.get_by_role("button", name=SOME_LINES).click()
-    expect(card).to_contain_text("1 lost. NOT what its file says: the line ")
-    page.hear("NOT what its file says")
+    wrong = card.get_by_role("alert")
+    expect(wrong).to_contain_text("1 lost. Not what its file says: the line ")
     card.get_by_role("button", name="Show this line").click()
     page.says("X wins")
     assert browsing.result("connect_5x5", page.moves(), "o") == "You lost."
@@ -255,7 +259,7 @@ def test_a_losing_line_is_shown_the_agent_falls_for_it_and_a_game_goes_on(page):
     page.tab("Game")
     page.radio("Strong")
     page.reload()
-    title = "Strong: Run weak (network)"
+    title = "Strong level of run weak (network)"
     page.says(title)
     assert page.moves() == []
     # A game that a shown line interrupts goes on.

@@ -39,7 +39,7 @@ def test_games_are_counted_by_game_side_and_opponent_until_they_are_cleared(page
     page.game("tic_tac_toe")
     page.choose("Casual")
     page.play_to_the_end(max)
-    assert page.row("Learned agent at its best: Shipped network") == [1, 0, 0, 1]
+    assert page.row("Learned agent at its best: Our network") == [1, 0, 0, 1]
     assert page.row("Casual")[0] == 1
     assert page.counted()["Games"] == 2
     page.game("connect_7x6")

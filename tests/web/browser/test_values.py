@@ -188,13 +188,37 @@ def test_a_page_that_cannot_compute_exact_values_shows_it_and_plays(
 # ---- the legend
 
 LEGEND = {
-    "Exact values": ("win 5", "exact: a win after 5 more moves"),
-    "Network's values": ("\u22121 +1", "the network's value: \u22121 a loss, +1 a win"),
-    "Table's values": ("\u22121 +1", "the table's value: \u22121 a loss, +1 a win"),
+    "Exact values": ("win 5", "exact, by best play: a win after 5 more moves"),
+    "Network's values": (
+        "\u22121 +1",
+        "what the network expects: \u22121 a loss, +1 a win",
+    ),
+    "Table's values": (
+        "\u22121 +1",
+        "what the table expects: \u22121 a loss, +1 a win",
+    ),
     "Next moves": ("1 \u2192 2", "the agent's next moves, for both sides"),
     "Mark mistakes": ("??", "blunder: a win became a loss"),
 }
 """What is switched on, its sample in the legend, and its meaning."""
+
+
+HIDDEN = """(dots) => dots.filter((dot) => {
+  const { left, right, top, bottom } = dot.getBoundingClientRect();
+  return [...document.querySelectorAll("#board .chip")].some((chip) => {
+    const box = chip.getBoundingClientRect();
+    const isBeside = box.right <= left || box.left >= right;
+    return !isBeside && box.bottom > top && box.top < bottom;
+  });
+}).length"""
+"""How many dots of the next moves lie under a value."""
+
+
+def check_dots(page):
+    """Check that no value hides a dot of the next moves."""
+    dots = page.locator("#board .arrows circle")
+    expect(dots).to_have_count(4)
+    assert dots.evaluate_all(HIDDEN) == 0
 
 
 LOOKS = """(chips) => chips.map((one) => {
@@ -225,6 +249,7 @@ def test_values_have_a_legend_a_sign_a_name_and_a_look_of_their_own(page):
     page.place_says(page.legal()[0], "exact .*network .*table ")
     page.says("the agent's own move")
     page.check_with_axe("the legend")
+    check_dots(page)
     # In a square the exact result comes first.
     values = page.get_by_role("gridcell").nth(page.legal()[0]).locator(".value")
     assert re.fullmatch(r"(win|loss) \d|draw", values.first.inner_text())
@@ -236,14 +261,15 @@ def test_values_have_a_legend_a_sign_a_name_and_a_look_of_their_own(page):
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size(browsing.PHONE["viewport"])
     page.check_with_axe("the legend on a phone, dark")
+    check_dots(page)
     # Learned values have a sign, and a screen reader says it.
     page.show("Next moves", "Mark mistakes", is_shown=False)
     page.new_game()
     pattern = r"exact .*network (plus|minus|0).*table (plus|minus|0)"
     page.place_says(0, pattern)
     assert all(re.search(pattern, name) for name in page.names())
-    page.says("Shipped network, Shipped table")
-    page.says(re.compile("They assume .* makes mistakes"))
+    page.says("Our network, Our table")
+    page.says("above 0 in a draw: it hopes for a mistake of yours")
     text = page.area().inner_text()
     assert re.search(r"[+\u2212]0\.\d\d", text)
     assert not re.search(r"[+\u2212]0\.00", text)

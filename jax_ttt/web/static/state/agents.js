@@ -18,9 +18,9 @@ function withKind(name, kind) {
 }
 
 const TITLES = {
-  shipped: ({ kind }) => `Shipped ${kind}`,
+  shipped: ({ kind }) => `Our ${kind}`,
   run: ({ name, kind }) => `Run ${name} (${kind})`,
-  live: ({ kind }) => `From training: ${kind}`,
+  live: ({ kind }) => `The ${kind} you trained`,
   browser: ({ name, kind }) => `Kept: ${withKind(name, kind)}`,
 };
 

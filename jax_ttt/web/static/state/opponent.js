@@ -2,6 +2,7 @@
 // the game, also if it learns meanwhile.
 
 import { isDrawBest, levelAbove, levelName, levelPlayer } from "./levels.js";
+import { inSentence } from "./words.js";
 
 export class Opponent {
   app; level; agent; update; depth; name;
@@ -63,7 +64,9 @@ export class Opponent {
 
   titleBy(player) {
     const level = levelName(this.level, player);
-    return this.level === "expert" || !this.name ? level : `${level}: ${this.name}`;
+    if (this.level === "expert" || !this.name) return level;
+    if (this.level === "full") return `${level}: ${this.name}`;
+    return `${level} level of ${inSentence(this.name)}`;
   }
 
   // The level above it for the same agent: { level, name }, or null at the top.

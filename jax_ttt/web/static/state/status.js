@@ -65,6 +65,18 @@ function endStatus(app) {
   return { main: RESULTS[game.result], more: notes.join(" "), tone: game.result };
 }
 
+// Whether the opponent is the agent of a training that began meanwhile, and the person has not
+// moved yet.
+function hasNewOpponent({ agents, play, training }) {
+  const isLearning = training.isBusy && agents.live?.id === play.opponent.agent;
+  return isLearning && play.game.side !== null && !play.game.hasBegun;
+}
+
+function opponentText(app) {
+  const { title } = app.play.opponent;
+  return hasNewOpponent(app) ? `New opponent: ${title}` : title;
+}
+
 const TITLES = { won: "you won", drawn: "a draw", lost: "you lost" };
 
 // What the title of the document says of the game, for instance "you lost".
@@ -85,7 +97,7 @@ export function titleOf(app) {
 // { main, more, tone } of what the board shows.
 export function statusOf(app) {
   const { rules, play } = app;
-  const { game, opponent, analysis } = play;
+  const { game, analysis } = play;
   if (game.error) return { main: "That did not work.", more: game.error, tone: "bad" };
   if (analysis?.setup) {
     return { main: "Setting up a position", more: "Click the board to set stones.", tone: "" };
@@ -105,7 +117,7 @@ export function statusOf(app) {
     if (analysis.isMatch) more = game.waiting ? "An agent is choosing a move…" : "Your move.";
     return { main: `${letter} to move`, more, tone: "" };
   }
-  const notes = [opponent.title];
+  const notes = [opponentText(app)];
   if (game.notCounted) notes.push(`Not counted: ${game.notCounted}.`);
   const main = game.isPersonsTurn ? `Your turn: ${letter}` : "The agent is choosing a move…";
   const proven = app.provenNow;
@@ -136,6 +148,6 @@ export function spokenStatus(app, status) {
     const mark = shown.marks()[game.at - 1];
     if (mark) parts.push(`A ${mark.text}.`);
   }
-  parts.push(status.main);
+  parts.push(hasNewOpponent(app) ? `${status.main}. ${opponentText(app)}.` : status.main);
   return parts.join(" ");
 }

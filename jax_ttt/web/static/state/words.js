@@ -27,6 +27,11 @@ export function spoken(value) {
   return signed(value).replace("−", "minus ").replace("+", "plus ");
 }
 
+// The text with a small letter at its start, for the middle of a sentence.
+export function inSentence(text) {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
 // The text with a capital letter at its start.
 export function capital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);

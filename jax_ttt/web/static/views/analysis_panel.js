@@ -64,7 +64,7 @@ export function SetupTools({ app }) {
   return html`
     <${Radios}
       name="tool"
-      legend="A click on the board sets"
+      legend="Click to place"
       options=${tools}
       value=${setup.tool}
       onChange=${use}

@@ -11,7 +11,7 @@ import { html, useRef, useState } from "../vendor/htm-preact.js";
 // The names of the layers in the squares.
 export const LAYER_NAMES = { network: "net", table: "table", exact: "exact" };
 
-const DOT = 14; // the radius of a dot of the next moves, and the size of its number
+const DOT = 12; // the radius of a dot of the next moves, and the size of its number
 
 const DEFAULTS = {
   playable: false,
@@ -149,8 +149,8 @@ function shadeOf(value) {
   return { look: `shaded ${value < 0 ? "down" : "up"}`, style: { "--share": `${share}%` } };
 }
 
-// The next moves: numbered dots over the board, and arrows from each to the next one, below the
-// values of squares, in pictures of 100 x 100 units a cell.
+// The next moves: numbered dots over the board, and arrows from each to the next one. The dots
+// stand above the values of squares, the arrows pass below them. Pictures of 100 x 100 units a cell.
 export function arrows({ rules, position, line, dot = DOT }) {
   if (line.length === 0) return null;
   const stops = [];
@@ -158,7 +158,7 @@ export function arrows({ rules, position, line, dot = DOT }) {
   for (const action of line) {
     const cell = rules.cell(at, action);
     const x = 100 * (cell % rules.columns) + 50;
-    const y = 100 * Math.floor(cell / rules.columns) + (rules.falls ? 50 : 82);
+    const y = 100 * Math.floor(cell / rules.columns) + (rules.falls ? 50 : dot + 2);
     stops.push({ x, y, side: rules.toMove(at) });
     at = rules.after(at, action);
   }

@@ -1,6 +1,7 @@
 // The tab "Compare": two agents side by side, on the position of the board.
 
 import { capital, number, signed, spoken } from "../state/words.js";
+import { AddAgent } from "./add_agent.js";
 import { arrows, smallBoard } from "./board.js";
 import { html } from "../vendor/htm-preact.js";
 
@@ -11,7 +12,7 @@ const LEGEND =
   "First the exact result, where it is known; then the agent's value from −1, a loss, to +1, a " +
   "win. A frame marks the agent's move, and arrows show its next moves for both sides.";
 const ONE_AGENT =
-  "There is one agent of this game. Add an agent's file in Learning to compare it with another.";
+  "There is one agent of this game, and it has no snapshots. Add an agent's file to compare the two.";
 
 // The least width of a column in pixels; below it, one board stands under the other. A square
 // has both values in it.
@@ -139,14 +140,19 @@ export function ComparePanel({ app }) {
   const { comparison, selection, rules } = app;
   const { entries } = selection;
   if (entries.length === 0) return html`<p>There is no learned agent of this game.</p>`;
+  if (entries.length === 1 && entries[0].snapshots.length < 2) {
+    return html`
+      <p>${ONE_AGENT}</p>
+      <${AddAgent} app=${app} />
+    `;
+  }
   const exact = comparison.exact();
   const sides = comparison.sides();
   // Both have the slider or none, so that the boards are at the same height.
   const hasSnapshots = sides.some(({ entry }) => entry.snapshots.length > 1);
   const least = rules.falls ? LEAST.columns : LEAST.squares;
-  const hasOne = entries.length === 1 && !hasSnapshots;
   return html`
-    <p class="note">${hasOne ? ONE_AGENT : ABOUT}</p>
+    <p class="note">${ABOUT}</p>
     <div class="sides" style=${{ "--least": `${rules.columns * least}px` }}>
       ${sides.map(
         (side, place) =>

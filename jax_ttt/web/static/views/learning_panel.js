@@ -6,10 +6,11 @@ import { byFile, seatOf, sourceOfRates } from "../state/grades.js";
 import { confirmed, say } from "../state/messages.js";
 import { MAX_SEED } from "../state/training.js";
 import { number } from "../state/words.js";
+import { AddAgent } from "./add_agent.js";
 import { smallBoard } from "./board.js";
 import { LearningCurves, RoundCurves, hasRounds } from "./curves.js";
 import { copy } from "./share.js";
-import { Button, Check, FileButton, Radios } from "./ui.js";
+import { Button, Check, Radios } from "./ui.js";
 import { Watching } from "./watching.js";
 import { html } from "../vendor/htm-preact.js";
 
@@ -371,7 +372,7 @@ function subjectOf({ followed, rules, selection, shownLearning, training }) {
 // Its curves: { title, rows, update, reason }.
 function shownCurves(app, { learning, entry, update }) {
   if (learning !== null) {
-    const title = learning === app.followed ? `Run ${learning.name}` : (entry?.title ?? "From training");
+    const title = learning === app.followed ? `Run ${learning.name}` : (entry?.title ?? "The agent you trained");
     return { title, rows: learning.rows, update, reason: "the curves begin soon" };
   }
   if (!entry) return { title: "", rows: [], update: null, reason: "no agent" };
@@ -490,16 +491,6 @@ function Timeline({ app }) {
 
 // ---- kept agents
 
-async function addFile(app, file) {
-  try {
-    const name = file.name.replace(/\.safetensors$/, "");
-    const id = await app.agents.keep(name, await file.arrayBuffer());
-    say(`Added as "${app.agents.get(id).name}".`);
-  } catch (error) {
-    say(`${file.name} was not added: ${error.message}`);
-  }
-}
-
 async function removeAgent(app, { id, name }) {
   if (!(await confirmed(`Delete the agent "${name}"?`, "Delete"))) return;
   app.agents.remove(id);
@@ -538,11 +529,7 @@ function KeptAgents({ app }) {
         ({ name, reason }) =>
           html`<p class="note" key=${name}>${name} is not usable: ${reason}</p>`,
       )}
-      <div class="bar">
-        <${FileButton} accept=".safetensors" onFile=${(file) => addFile(app, file)}>
-          Add an agent's file…
-        <//>
-      </div>
+      <${AddAgent} app=${app} />
       <p class="note">
         An agent's file is a download from here, or agent.safetensors of a run. To play against it
         in a terminal: python -m jax_ttt.play FILE.

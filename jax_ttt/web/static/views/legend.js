@@ -5,8 +5,8 @@ import { LAYER_NAMES } from "./board.js";
 import { html } from "../vendor/htm-preact.js";
 
 const LEARNED = {
-  network: "the network's value: −1 a loss, +1 a win",
-  table: "the table's value: −1 a loss, +1 a win",
+  network: "what the network expects: −1 a loss, +1 a win",
+  table: "what the table expects: −1 a loss, +1 a win",
 };
 
 // The entries: { sample, look, text }, each once for what is switched on. The look is the
@@ -16,18 +16,20 @@ function entriesOf({ rules, shown }) {
   const entries = [];
   const add = (sample, look, text) => entries.push({ sample, look, text });
   if (layers.has("exact")) {
-    add("win 5", "chip good", "exact: a win after 5 more moves");
+    add("win 5", "chip good", "exact, by best play: a win after 5 more moves");
     if (!isSolved(rules)) {
       add("win", "chip good", "exact: how soon is not known");
       add("–", "chip even", "exact: not known yet");
     }
   }
-  const kinds = shown.agents.map(({ kind }) => kind);
-  const isWritten = layers.has("numbers") || kinds.length > 1;
-  for (const kind of kinds) {
+  const { agents } = shown;
+  const isWritten = layers.has("numbers") || agents.length > 1;
+  for (const { kind } of agents) {
     add(isWritten ? LAYER_NAMES[kind] : "−1 +1", isWritten ? "chip even" : "scale", LEARNED[kind]);
   }
-  if (kinds.length > 0) {
+  if (agents.length > 0) {
+    const isHopeful = agents.some(({ loaded }) => loaded?.file.config.tremble > 0);
+    if (isHopeful) add("above 0", "chip even", "in a draw: it hopes for a mistake of yours");
     add(isWritten ? "+0.61" : "frame", "chip own", "the agent's own move");
     if (shown.values().some(({ isCorrected }) => isCorrected)) {
       add("corrected", "chip even", "the agent was told to play it, whatever the values");

@@ -32,10 +32,9 @@ function depthText(depth) {
 
 // What the selected agent is, in a line.
 function agentText(entry, update) {
-  const updates = update ?? entry.updates;
-  const when =
-    update === null ? `${number(updates)} updates` : `as it was at update ${number(updates)}`;
-  return `${KINDS[entry.kind]} ${SOURCES[entry.source]}, ${when}.`;
+  const updates = number(update ?? entry.updates);
+  const when = update === null ? `it learned in ${updates}` : `here after ${updates}`;
+  return `${KINDS[entry.kind]} ${SOURCES[entry.source]}; ${when} small steps (updates).`;
 }
 
 function AgentChoice({ app }) {

@@ -54,7 +54,8 @@ function isSame(grade, other, side) {
   );
 }
 
-function resultText(loaded, shown, grade, seconds) {
+// A result in words, and whether it contradicts what is shown: { text, isProblem }.
+function resultOf(loaded, shown, grade, seconds) {
   const sides = SIDES.filter((side) => seatOf(grade, side)?.lines);
   const others = [shown, loaded.file.grade];
   const isAllSame = others.every((other) => sides.every((side) => isSame(other, grade, side)));
@@ -65,10 +66,13 @@ function resultText(loaded, shown, grade, seconds) {
     sides.some((side) => typeof seatOf(other, side)?.unbeatable === "boolean"),
   );
   let verdict = "The result of this browser";
-  if (isKnown) verdict = isAllSame ? "The same result" : "NOT the same result as shown";
+  if (isKnown) verdict = isAllSame ? "The same result" : "Not the result that is shown, or that its file has";
   const time = seconds < 1 ? `${(1000 * seconds).toFixed(0)} ms` : `${seconds.toFixed(1)} s`;
   const results = `${counts.join(" and ")}, ${number(lost)} lost`;
-  return `${verdict}: ${results}, followed by this browser in ${time}.`;
+  return {
+    text: `${verdict}: ${results}, followed by this browser in ${time}.`,
+    isProblem: isKnown && !isAllSame,
+  };
 }
 
 // Follow all lines of play here, and compare the result with the one that is shown.
@@ -76,7 +80,7 @@ async function checkAgain(app) {
   const { rules, grades } = app;
   const { loaded } = app.selection;
   const shown = shownGrade(app);
-  const check = { key: loaded.key, isRunning: true, positions: 0, text: "" };
+  const check = { key: loaded.key, isRunning: true, positions: 0, text: "", isProblem: false };
   grades.proofCheck = check;
   app.changed();
   const began = performance.now();
@@ -85,12 +89,12 @@ async function checkAgain(app) {
       check.positions = positions;
       app.changed();
     });
-    check.text = resultText(loaded, shown, grade, (performance.now() - began) / 1000);
+    Object.assign(check, resultOf(loaded, shown, grade, (performance.now() - began) / 1000));
   } catch (error) {
     check.text = `No result: ${error.message}.`;
   }
   check.isRunning = false;
-  if (grades.proofCheck === check) announce(check.text);
+  if (grades.proofCheck === check && !check.isProblem) announce(check.text);
   app.changed();
 }
 
@@ -114,7 +118,7 @@ async function checkSomeLines(app, { side, goal }) {
     begun.error = error.message;
   }
   begun.isRunning = false;
-  if (grades.linesCheck === begun) announce(someLinesText(begun, rules));
+  if (grades.linesCheck === begun && !begun.contradiction) announce(someLinesText(begun, rules));
   app.changed();
 }
 
@@ -130,10 +134,17 @@ function someLinesText({ lines, isRunning, contradiction, error }, rules) {
   }
   if (contradiction) {
     const moves = contradiction.map((action) => rules.numberOf(action)).join(" ");
-    return `${text}. NOT what its file says: the line ${moves}.`;
+    return `${text}. Not what its file says: the line ${moves}.`;
   }
   if (isRunning) return `${text}…`;
   return error ? `${text}; ${error}.` : `${text}.`;
+}
+
+// What a check found. A screen reader reads out one that contradicts what is shown.
+function Result({ isProblem, children }) {
+  const key = String(isProblem); // an element of its own, so that it is read out once it is there
+  if (isProblem) return html`<p key=${key} class="problem" role="alert">${children}</p>`;
+  return html`<p key=${key} class="note">${children}</p>`;
 }
 
 function SomeLines({ app, proven }) {
@@ -167,7 +178,10 @@ function SomeLines({ app, proven }) {
         </button>`
       }
     </div>
-    ${check && html`<p class="note">${someLinesText(check, rules)}</p>`}
+    ${
+      check &&
+      html`<${Result} isProblem=${Boolean(check.contradiction)}>${someLinesText(check, rules)}<//>`
+    }
     <p class="note">${SOME_LINES}</p>
   `;
 }
@@ -196,11 +210,13 @@ function Corrections({ app, side, fileSeat }) {
   if (total === 0) return null;
   const most = levels.reduce((a, b) => (b.corrected > a.corrected ? b : a));
   const own = positions && levels.reduce((count, level) => count + level.own, 0);
-  const share = own ? ` of the ${number(own)} positions in which it moves, by its file` : "";
+  const where = own
+    ? `${number(total)} of ${number(own)} positions (by its file)`
+    : counted(total, "position");
   return html`
     <p class="note">
-      Another move than the network's on ${number(total)}${share}; on
-      ${" "}${number(most.corrected)} of them with ${most.stones} stones.
+      The network is overruled in ${where}, most often (${number(most.corrected)}) with
+      ${" "}${counted(most.stones, "stone")} on the board.
     </p>
     <details>
       <summary>Corrections by stones</summary>
@@ -272,7 +288,9 @@ function Card({ app, side }) {
       <h3>As ${LETTERS[side]}: ${grades.verdictOf(loaded, side)}</h3>
       ${
         isContradicted(known, fileSeat) &&
-        html`<p class="note">Its file says the opposite. This is what the browser found.</p>`
+        html`<${Result} isProblem=${true}>
+          Its file says the opposite. This is what the browser found.
+        <//>`
       }
       ${note && html`<p class="note">${note}</p>`}
       ${
@@ -295,6 +313,7 @@ function AllLines({ app }) {
   const { proofCheck } = app.grades;
   const check = proofCheck?.key === app.selection.loaded.key ? proofCheck : null;
   const isRunning = Boolean(check?.isRunning);
+  const isProblem = Boolean(check?.isProblem);
   let text = check?.text ?? "";
   if (isRunning) text = `Following the lines of play: ${number(check.positions)} positions…`;
   if (!isFeasible(app.rules)) {
@@ -314,7 +333,7 @@ function AllLines({ app }) {
         html`<button type="button" onClick=${() => app.engine.stopGrade()}>Stop</button>`
       }
     </div>
-    <p class="note">${text}</p>
+    <${Result} isProblem=${isProblem}>${text}<//>
   `;
 }
 

@@ -1,0 +1,25 @@
+// The control that adds an agent's file to the agents of this browser.
+
+import { say } from "../state/messages.js";
+import { FileButton } from "./ui.js";
+import { html } from "../vendor/htm-preact.js";
+
+async function addFile(app, file) {
+  try {
+    const name = file.name.replace(/\.safetensors$/, "");
+    const id = await app.agents.keep(name, await file.arrayBuffer());
+    say(`Added as "${app.agents.get(id).name}".`);
+  } catch (error) {
+    say(`${file.name} was not added: ${error.message}`);
+  }
+}
+
+export function AddAgent({ app }) {
+  return html`
+    <div class="bar">
+      <${FileButton} accept=".safetensors" onFile=${(file) => addFile(app, file)}>
+        Add an agent's file…
+      <//>
+    </div>
+  `;
+}
