@@ -12,6 +12,7 @@ const { ResultSolver } = await load("engine/result_solver.js");
 const { checkLines, compareMoves } = await load("engine/agent_lines.js");
 const { readAgent } = await load("files/agent_file.js");
 const { makePlayer } = await load("engine/players.js");
+const { activationsOf } = await load("engine/activations.js");
 const { countByStones } = await load("engine/corrections.js");
 const { BoardValues, provenText } = await load("state/board_values.js");
 const { Grades } = await load("state/grades.js");
@@ -199,6 +200,22 @@ const TASKS = {
     const loaded = { key: "one", file: agent };
     await grades.checkLosingLines(rules, loaded);
     return ["x", "o"].map((side) => grades.verdictOf(loaded, side));
+  },
+
+  // The layers of a network of integers, and in the position after each game what
+  // `activationsOf` says of it, and the values of the moves.
+  activations({ path, games, count }) {
+    const { rules, agent, player } = playerOf(path);
+    const weights = agent.layers.map((layer) => {
+      return Object.fromEntries(Object.entries(layer).map(([name, list]) => [name, [...list]]));
+    });
+    const positions = games.map((moves) => {
+      const position = rules.positions(moves).at(-1);
+      const shown = activationsOf(player, position, count);
+      const stones = Array.from(position.cells, (stone) => position.sign * stone + 0);
+      return { shown, stones, values: [...player.values(position)] };
+    });
+    return { weights, positions };
   },
 
   // What is said of a side's moves.

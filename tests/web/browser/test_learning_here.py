@@ -259,7 +259,7 @@ def test_after_a_reload_a_game_against_an_agent_in_training_goes_on(
     start(page, seed=5)
     finished(page)
     page.play(4)
-    page.says("From training: table")
+    page.says("The table you trained")
     line = page.moves()
     # No other visitor has the agent.
     assert "agent=" not in page.url
@@ -267,7 +267,7 @@ def test_after_a_reload_a_game_against_an_agent_in_training_goes_on(
     page.reload()
     assert page.moves() == line
     page.says("Not counted: its agent is gone, so another one went on.")
-    page.says("Shipped network")
+    page.says("Our network")
     page.play_to_the_end()
     page.says("Not counted: its agent is gone")
     assert page.counted()["Games"] == 0
@@ -285,16 +285,16 @@ def test_a_deleted_agent_is_named_by_no_status(open_page, exported_url):
     page.agree("Delete the training")
     # A begun game goes on with what it has.
     page.says("the table of an earlier training")
-    page.says_no("From training")
+    page.says_no(" you trained")
     page.play_to_the_end()
     page.new_game()
-    page.says("Shipped network")
+    page.says("Our network")
     # A game that has not begun is against the selected agent.
     start(page, seed=5)
-    page.says("From training: table")
+    page.says("The table you trained")
     page.button("Reset").click()
     page.agree("Delete the training")
-    page.says("Shipped network")
+    page.says("Our network")
     page.says_no("an earlier training")
 
 
@@ -302,9 +302,9 @@ def test_the_board_shows_only_what_is_being_trained(open_page, exported_url):
     page = open_page(exported_url)
     start(page, "Table", seed=1)
     finished(page)
-    page.says("Values of: From training: table.")
+    page.says("Values of: The table you trained.")
     start(page, "Network", seed=1)
-    page.says("Values of: From training: network.")
+    page.says("Values of: The network you trained.")
     page.button("Reset").click()
     page.agree("Delete the training")
 
@@ -319,7 +319,7 @@ def test_learning_in_another_game_shows_that_game(open_page, served_url):
     expect(panel).not_to_contain_text("Games")
     page.button("Watch one learn tic-tac-toe").click()
     expect(training(page)).to_contain_text(re.compile("(Training|Finished): update"))
-    page.says("Values of: From training: table.")
+    page.says("Values of: The table you trained.")
 
 
 def test_any_seed_is_taken_and_wrong_ones_are_refused(open_page, exported_url):

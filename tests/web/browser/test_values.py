@@ -269,7 +269,7 @@ def test_values_have_a_legend_a_sign_a_name_and_a_look_of_their_own(page):
     page.place_says(0, pattern)
     assert all(re.search(pattern, name) for name in page.names())
     page.says("Our network, Our table")
-    page.says("above 0 in a draw: it hopes for a mistake of yours")
+    page.says("in a draw: it hopes for a mistake of yours")
     text = page.area().inner_text()
     assert re.search(r"[+\u2212]0\.\d\d", text)
     assert not re.search(r"[+\u2212]0\.00", text)
@@ -289,6 +289,28 @@ def test_values_have_a_legend_a_sign_a_name_and_a_look_of_their_own(page):
         results = {value for value, _ in exact_values(page).values()}
         assert len({colour for colour, _ in exact}) == len(results)
         assert not any(is_framed for _, is_framed in exact)
+
+
+def test_the_network_at_work_shows_the_values_of_the_board(page):
+    page.game("tic_tac_toe")
+    page.play(4)
+    page.show("Network's values")
+    panel = page.tab("Game")
+    picture = panel.get_by_role("img", name="The network at work")
+    expect(picture).to_have_count(0)
+    panel.get_by_text("The network at work").click()
+    expect(picture).to_have_accessible_name(re.compile("the 12 strongest units of 2"))
+    on_board = page.locator("#board .chip.network .value")
+    shown = [text for text in picture.locator(".value").all_text_contents() if text]
+    assert shown == on_board.all_text_contents()
+    assert len(shown) == len(page.legal())
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.check_with_axe(f"the network at work, {scheme}")
+    page.play_to_the_end()
+    expect(panel).to_contain_text("The game is over here")
+    page.choose_agent("Our table")
+    expect(panel.get_by_text("The network at work")).to_have_count(0)
 
 
 # ---- mistakes and review

@@ -73,8 +73,9 @@ function scaleAndRound(sums, scale) {
   }
 }
 
-// A function from the canonical stones to the outputs of all heads, head by head: values, or
-// the integers of the last layer. The integers are exact in these lists of floats.
+// A network: { forward, steps }. `forward` is a function from the canonical stones to the outputs
+// of all heads, head by head: values, or the integers of the last layer. The integers are exact in
+// these lists of floats. Each step is a layer, whose `sums` are its outputs of the latest stones.
 function makeNetwork(rules, { config, layers, isInteger }) {
   const numPlanes = config.two_planes ? 2 : 1;
   const activate = ACTIVATIONS[config.activation];
@@ -91,7 +92,7 @@ function makeNetwork(rules, { config, layers, isInteger }) {
     };
   });
   const inputs = new Float64Array(numPlanes * rules.numCells);
-  return (stones) => {
+  const forward = (stones) => {
     for (let cell = 0; cell < stones.length; cell += 1) {
       if (numPlanes === 1) inputs[cell] = stones[cell];
       else {
@@ -111,6 +112,7 @@ function makeNetwork(rules, { config, layers, isInteger }) {
     }
     return values;
   };
+  return { forward, steps };
 }
 
 // Add the products of values and rows of a kernel. Many values are 0 and are left out.
@@ -186,12 +188,11 @@ class Player {
     this.isSymmetric = config.canonical && !rules.isEnumerable;
     this.rows = rows;
     this.hasAfterStates = this.isTable && config.table_key === "after-state";
-    if (!this.hasAfterStates) {
-      this.forward = this.isTable ? makeTable(agent, rows) : makeNetwork(rules, agent);
-      if (rules.isEnumerable && config.canonical && !this.isTable) {
-        this.forward = remembered(this.forward);
-      }
-    }
+    if (!this.isTable) {
+      this.network = makeNetwork(rules, agent);
+      const { forward } = this.network;
+      this.forward = rules.isEnumerable && config.canonical ? remembered(forward) : forward;
+    } else if (!this.hasAfterStates) this.forward = makeTable(agent, rows);
     // The action that a position's correction is, or null without one.
     this.correction =
       corrections === null ? () => null : correctionFinder(rules, corrections, this.isSymmetric);
@@ -225,7 +226,8 @@ class Player {
   agentBoard(position) {
     if (this.agent.config.canonical) return this.rules.canonical(position);
     const stones = position.cells.map((stone) => position.sign * stone);
-    return { stones, places: this.rules.views[0].places };
+    const [{ places, cells }] = this.rules.views;
+    return { stones, places, cells };
   }
 
   afterValue(position, action) {

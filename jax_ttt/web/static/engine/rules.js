@@ -292,8 +292,9 @@ export class Rules {
 
   // The canonical board of a position, as in games/stone_boards.py: of all symmetric views
   // the one with the least key, whose highest digit is the last cell. `stones` are 1 for
-  // the mover's and -1 for the opponent's. `places[action]` is the action there; on a
-  // board that is its own image, symmetric actions are the same one.
+  // the mover's and -1 for the opponent's, and `cells` those of the position that they are on.
+  // `places[action]` is the action there; on a board that is its own image, symmetric actions are
+  // the same one.
   canonical({ cells, sign }) {
     let least = [this.views[0]];
     for (const view of this.views.slice(1)) {
@@ -307,7 +308,7 @@ export class Rules {
     if (least.length > 1) {
       places = places.map((_, action) => Math.min(...least.map((same) => same.places[action])));
     }
-    return { stones, places };
+    return { stones, places, cells: view.cells };
   }
 
   // Negative if `view` has a lower key than `otherView`, 0 if both have the same key.
