@@ -24,6 +24,7 @@ TABS = ("Game", "Learn", "Proof", "More")
 PARTS = {
     "Settings": ("Game", "Settings"),
     "Review": ("Game", "Review"),
+    "The network at work": ("Game", "The network at work"),
     "Learning": ("Learn", None),
     "Compare": ("More", "Compare two agents"),
     "Statistics": ("More", "Statistics"),

@@ -22,7 +22,7 @@ const { Game } = await load("state/game.js");
 const { Opponent } = await load("state/opponent.js");
 const { Shown } = await load("state/shown.js");
 const { summary, verdictOf } = await load("state/review.js");
-const { spokenStatus, statusOf, titleOf } = await load("state/status.js");
+const { gameText, spokenStatus, statusOf, titleOf } = await load("state/status.js");
 
 const agentOf = (path) => readAgent(new Uint8Array(readFileSync(path)).buffer);
 
@@ -237,7 +237,9 @@ const TASKS = {
     const { main, more } = statusOf(app);
     const judgements = app.shown.judgements();
     const review = judgements.map((one, ply) => [verdictOf(one, moves[ply]), one.source ?? ""]);
-    return { main, more, review, opponent: app.play.opponent.title, title: titleOf(app) };
+    const { title: opponent } = app.play.opponent;
+    const heading = gameText(app, { isLong: true });
+    return { main, more, heading, review, opponent, title: titleOf(app) };
   },
 
   // The status of a game against the agent in training after these moves, and what a screen reader

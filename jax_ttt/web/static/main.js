@@ -14,6 +14,7 @@ import { Invitation } from "./views/invitation.js";
 import { LearningPanel } from "./views/learning_panel.js";
 import { Legend } from "./views/legend.js";
 import { MoveList } from "./views/moves.js";
+import { NetworkPanel } from "./views/network_panel.js";
 import { KeysPanel, PlayPanel } from "./views/play_panel.js";
 import { ProofPanel } from "./views/proof_panel.js";
 import { ReviewPanel } from "./views/review_panel.js";
@@ -31,6 +32,7 @@ const PANELS = {
   compare: ComparePanel,
   statistics: StatisticsPanel,
   keys: KeysPanel,
+  network: NetworkPanel,
 };
 const WITHOUT_SERVER =
   "This page works without a server. With the program installed, python -m jax_ttt.web also " +

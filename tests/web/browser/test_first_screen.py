@@ -188,7 +188,7 @@ def test_a_link_has_the_game_the_moves_the_tab_the_agent_and_the_level(
     page.choose_agent("Our table")
     page.tab("Learning")
     page.get_by_role("slider", name="Snapshot").press("Home")
-    page.says("Our table at update 0")
+    page.says("level of our table at update 0")
     page.choose("Strong")
     page.says("Strong level of our table at update 0")
     addresses = []

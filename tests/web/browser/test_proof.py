@@ -145,7 +145,9 @@ def test_the_agent_of_7x6_wins_moving_first_and_the_page_shows_how_it_loses_seco
     assert positions is not None
     assert corrections is not None
     own = sum(positions[::2])
-    expect(card).to_contain_text(f"on {number} of the {own:,} positions in which it")
+    expect(card).to_contain_text(
+        f"overruled in {number} of {own:,} positions (by its file), most often"
+    )
     card.get_by_text("Corrections by stones").click()
     rows = card.get_by_role("row").all_inner_texts()[1:]
     expected = [

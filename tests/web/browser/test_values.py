@@ -188,7 +188,7 @@ def test_a_page_that_cannot_compute_exact_values_shows_it_and_plays(
 # ---- the legend
 
 LEGEND = {
-    "Exact values": ("win 5", "exact, by best play: a win after 5 more moves"),
+    "Exact values": ("win 5", "exact: a win after 5 more moves"),
     "Network's values": (
         "\u22121 +1",
         "what the network expects: \u22121 a loss, +1 a win",
@@ -295,10 +295,10 @@ def test_the_network_at_work_shows_the_values_of_the_board(page):
     page.game("tic_tac_toe")
     page.play(4)
     page.show("Network's values")
-    panel = page.tab("Game")
-    picture = panel.get_by_role("img", name="The network at work")
+    page.show("Numbers")
+    picture = page.get_by_role("img", name="The network at work")
     expect(picture).to_have_count(0)
-    panel.get_by_text("The network at work").click()
+    panel = page.tab("The network at work")
     expect(picture).to_have_accessible_name(re.compile("the 12 strongest units of 2"))
     on_board = page.locator("#board .chip.network .value")
     shown = [text for text in picture.locator(".value").all_text_contents() if text]
@@ -310,7 +310,7 @@ def test_the_network_at_work_shows_the_values_of_the_board(page):
     page.play_to_the_end()
     expect(panel).to_contain_text("The game is over here")
     page.choose_agent("Our table")
-    expect(panel.get_by_text("The network at work")).to_have_count(0)
+    expect(page.tab("The network at work")).to_contain_text("Select one in Settings")
 
 
 # ---- mistakes and review

@@ -90,34 +90,23 @@ export function verdictOf(judged, action) {
   return `loses in ${inMoves(moves)}; ${inMoves(bestMoves)} were possible`;
 }
 
-// What is known of a side's moves: how many of those with an exact result were best, and what
-// the agent's search found in the others. In a lost position no move is best, so these are not
-// counted as such. `sides` has the mover of each move.
+// How many of a side's moves were best, of those with an exact result. In a lost position no move
+// is best, so these are not counted. `sides` has the mover of each move.
 export function summary(judgements, sides, side) {
   if (judgements.includes(null)) return "Comparing the moves…";
   const own = judgements.filter((_, ply) => sides[ply] === side);
   const solved = own.filter(({ isKnown, isExact }) => isKnown && isExact);
-  const unsolved = own.filter((judged) => !solved.includes(judged));
-  return [solvedText(solved), unsolvedText(unsolved, solved.length > 0)].filter(Boolean).join(" ");
-}
-
-function solvedText(solved) {
   const open = solved.filter(({ before }) => before >= 0);
   const best = open.filter(({ loss }) => loss === 0);
-  const lost = solved.length - open.length;
-  if (open.length === 0) return lost ? `In a lost position: ${counted(lost, "move")} of yours.` : "";
-  const more = lost ? `, and ${lost} more in a lost position` : "";
-  return `Best moves: ${best.length} of ${open.length}${more}.`;
-}
-
-function unsolvedText(unsolved, hasSolved) {
-  const count = unsolved.length;
-  if (count === 0) return "";
-  const moves = hasSolved ? `${count} more` : `your ${counted(count, "move")}`;
-  const result = `The result of ${moves} is not known`;
-  if (!unsolved.every(({ isKnown }) => isKnown)) return `${result}.`;
-  const mistakes = unsolved.filter((judged) => markOf(judged) !== null).length;
-  return `${result}; the agent's search found ${mistakes ? counted(mistakes, "mistake") : "no mistake"} there.`;
+  const [lost, unsolved] = [solved.length - open.length, own.length - solved.length];
+  if (solved.length === 0) return `The result of your ${counted(unsolved, "move")} is not known.`;
+  let text = `In a lost position: ${counted(lost, "move")} of yours`;
+  if (open.length > 0) {
+    text = `Best moves: ${best.length} of ${open.length}`;
+    if (lost) text += `, and ${lost} more in a lost position`;
+  }
+  if (unsolved) text += `; the result of ${unsolved} more is not known`;
+  return `${text}.`;
 }
 
 // The judgements of moves. They arrive one by one.

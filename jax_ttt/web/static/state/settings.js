@@ -14,7 +14,7 @@ export const LAYERS = {
 };
 // The tabs, and the parts that each of them has, of which one is open. A link names the part.
 export const TABS = {
-  game: { title: "Game", parts: { game: "Settings", review: "Review" } },
+  game: { title: "Game", parts: { game: "Settings", review: "Review", network: "The network at work" } },
   learning: { title: "Learn", parts: { learning: "Learn" } },
   proof: { title: "Proof", parts: { proof: "Proof" } },
   more: {

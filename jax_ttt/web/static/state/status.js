@@ -32,23 +32,25 @@ function demoStatus({ game, demoSide }) {
   return { main, more, tone: "" };
 }
 
-// What is to be said of a game that was lost before its first move, by a proof.
+const NO_CHANCE =
+  "This game was one of them: the agent had won from the empty board on, and nothing could have " +
+  "helped.";
+
+// Why a person lost a game that was lost before its first move, by a proof. It has two lines on a
+// phone.
 function provenLossText({ grades, play }, { side, origin }) {
   const { lines } = grades.knownOf(play.opponent.loaded, side).seat;
   const all = lines ? `all ${number(lines.won)} lines of play` : "all lines of play";
-  const source = origin === "file" ? ", by the agent's file" : "";
-  return (
-    `As everybody does: ${all} lead here${source}, and this was one of them. ` +
-    "The agent had won from the empty board on; nothing could have helped."
-  );
+  const source = origin === "file" ? ", by its file" : "";
+  return `As everybody does: ${all} lead here${source}.`;
 }
 
-// What a person's finished game was like, in words.
-export function gameText(app) {
+// What a person's finished game was like, in words; `isLong` says that there is room.
+export function gameText(app, { isLong = false } = {}) {
   const { rules, shown } = app;
   const { game } = app.play;
   const { provenLoss } = shown;
-  if (provenLoss) return provenLossText(app, provenLoss);
+  if (provenLoss) return provenLossText(app, provenLoss) + (isLong ? ` ${NO_CHANCE}` : "");
   const sides = game.positions.map((position) => rules.toMove(position));
   return summary(shown.judgements(), sides, game.side);
 }

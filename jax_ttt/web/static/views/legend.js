@@ -16,7 +16,7 @@ function entriesOf({ rules, shown }) {
   const entries = [];
   const add = (sample, look, text) => entries.push({ sample, look, text });
   if (layers.has("exact")) {
-    add("win 5", "chip good", "exact, by best play: a win after 5 more moves");
+    add("win 5", "chip good", "exact: a win after 5 more moves");
     if (!isSolved(rules)) {
       add("win", "chip good", "exact: how soon is not known");
       add("–", "chip even", "exact: not known yet");

@@ -5,7 +5,6 @@ import { isSearched, levelName, levelText, levelsOf } from "../state/levels.js";
 import { DEPTHS } from "../state/settings.js";
 import { number } from "../state/words.js";
 import { AnalysisTools } from "./analysis_panel.js";
-import { NetworkPicture } from "./network_picture.js";
 import { Radios } from "./ui.js";
 import { html } from "../vendor/htm-preact.js";
 
@@ -154,6 +153,5 @@ export function PlayPanel({ app }) {
     ${app.play.analysis
       ? html`<${AnalysisTools} app=${app} />`
       : html`<${OpponentChoice} app=${app} />`}
-    <${NetworkPicture} app=${app} />
   `;
 }

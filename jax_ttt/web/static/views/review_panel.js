@@ -49,7 +49,7 @@ function heading(app) {
   if (game.isDemo) return "The line of play that beats the agent";
   if (game.side === null) return "The moves of this analysis";
   if (!game.isOver) return "The moves of this game";
-  return gameText(app);
+  return gameText(app, { isLong: true });
 }
 
 export function ReviewPanel({ app }) {

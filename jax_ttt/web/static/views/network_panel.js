@@ -1,10 +1,10 @@
-// A picture of the selected network at work on the position of the board, for whoever asks.
+// The part "The network at work": a picture of the selected network on the position of the board.
 
 import { activationsOf } from "../engine/activations.js";
 import { makePlayer } from "../engine/players.js";
 import { LETTERS } from "../engine/rules.js";
 import { counted, signed, spoken } from "../state/words.js";
-import { html, useState } from "../vendor/htm-preact.js";
+import { html } from "../vendor/htm-preact.js";
 
 const UNITS = 12; // the strongest ones of each hidden layer
 const LINKS = 40; // the strongest ones between two layers
@@ -16,6 +16,8 @@ const WHAT =
   "From left to right: the board, the units with the largest activations in each hidden layer, " +
   "and the value of each move. A line is a unit's activation times a weight: the thicker, the " +
   "more it adds; dashed lines take away.";
+const OTHERS = "This is a picture of a network of tic-tac-toe. Select one in Settings.";
+const OVER = "The game is over here. Step back to see the network at work.";
 
 const players = new WeakMap(); // by the file of an agent
 
@@ -25,7 +27,7 @@ function playerOf(rules, { file }) {
 }
 
 // Whether an agent's network can be shown: hidden layers that see each square once.
-export function canShow(rules, loaded) {
+function canShow(rules, loaded) {
   if (loaded?.file.kind !== "network" || !rules.isEnumerable) return false;
   const { config, layers } = loaded.file;
   return !config.two_planes && !config.filters && layers.length > 1;
@@ -128,24 +130,11 @@ function Picture({ rules, position, player }) {
   `;
 }
 
-export function NetworkPicture({ app }) {
-  const [isOpen, setOpen] = useState(false);
+export function NetworkPanel({ app }) {
   const { rules, play, selection } = app;
-  if (!canShow(rules, selection.loaded)) return null;
   const { position } = play.game;
-  return html`
-    <details open=${isOpen} onToggle=${(event) => setOpen(event.currentTarget.open)}>
-      <summary>The network at work</summary>
-      ${
-        isOpen &&
-        (rules.isOver(position)
-          ? html`<p class="note">The game is over here. Step back to see the network at work.</p>`
-          : html`<${Picture}
-              rules=${rules}
-              position=${position}
-              player=${playerOf(rules, selection.loaded)}
-            />`)
-      }
-    </details>
-  `;
+  if (!canShow(rules, selection.loaded)) return html`<p class="note">${OTHERS}</p>`;
+  if (rules.isOver(position)) return html`<p class="note">${OVER}</p>`;
+  const player = playerOf(rules, selection.loaded);
+  return html`<${Picture} rules=${rules} position=${position} player=${player} />`;
 }
