@@ -54,7 +54,7 @@ function pageOf({ rules, agent, player, level, depth, moves, side, start, comput
     settings: { layers: new Set(), panel: "game" },
     selection: { loaded },
     training: {},
-    agents: { live: null },
+    followed: {},
     changed() {},
   };
   const opponent = new Opponent(app, { level, depth, name: "One" });
@@ -247,7 +247,7 @@ const TASKS = {
   statusInTraining({ path, moves, isBusy }) {
     const { rules, agent, player } = playerOf(path);
     const app = pageOf({ rules, agent, player, level: "casual", depth: 0, moves, side: "x" });
-    Object.assign(app, { training: { isBusy }, agents: { live: { id: "one" } } });
+    app.training = { isBusy, agentId: "one" };
     app.play.opponent.agent = "one";
     const status = statusOf(app);
     return [status.more, spokenStatus(app, status)];

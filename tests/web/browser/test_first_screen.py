@@ -56,7 +56,7 @@ def test_each_way_in_begins_its_game(open_page, served_url):
     expect(page.get_by_role("radio", name="O, the agent starts")).to_be_checked()
     page = open_page(served_url, is_new=True, is_entered=False)
     way(page, "Play it").click()
-    page.says("Casual: ")
+    page.says("Casual level of ")
     focused = page.evaluate("document.activeElement.getAttribute('aria-label')")
     assert focused == "Square 0, empty"
     page = open_page(served_url, is_new=True, is_entered=False)

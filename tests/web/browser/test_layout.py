@@ -128,7 +128,7 @@ def test_on_a_phone_the_board_is_in_view_and_the_tabs_stand_at_the_bottom(
     line.click()
     page.says("try it yourself")
     assert sees(grid)
-    page.tab("Review").get_by_role("button").last.click()
+    page.tab("Review").get_by_role("listitem").last.get_by_role("button").click()
     assert sees(grid)
     page.tab("Learning")
     page.get_by_role("button", name="Play against it").click()

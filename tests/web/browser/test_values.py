@@ -189,14 +189,8 @@ def test_a_page_that_cannot_compute_exact_values_shows_it_and_plays(
 
 LEGEND = {
     "Exact values": ("win 5", "exact: a win after 5 more moves"),
-    "Network's values": (
-        "\u22121 +1",
-        "what the network expects: \u22121 a loss, +1 a win",
-    ),
-    "Table's values": (
-        "\u22121 +1",
-        "what the table expects: \u22121 a loss, +1 a win",
-    ),
+    "Network's values": ("\u22121 +1", "the network expects: \u22121 a loss, +1 a win"),
+    "Table's values": ("\u22121 +1", "the table expects: \u22121 a loss, +1 a win"),
     "Next moves": ("1 \u2192 2", "the agent's next moves, for both sides"),
     "Mark mistakes": ("??", "blunder: a win became a loss"),
 }
@@ -247,7 +241,7 @@ def test_values_have_a_legend_a_sign_a_name_and_a_look_of_their_own(page):
         page.says_no(meaning)
     page.show(*LEGEND, "Numbers")
     page.place_says(page.legal()[0], "exact .*network .*table ")
-    page.says("the agent's own move")
+    page.says("its own move")
     page.check_with_axe("the legend")
     check_dots(page)
     # In a square the exact result comes first.
@@ -269,7 +263,7 @@ def test_values_have_a_legend_a_sign_a_name_and_a_look_of_their_own(page):
     page.place_says(0, pattern)
     assert all(re.search(pattern, name) for name in page.names())
     page.says("Our network, Our table")
-    page.says("in a draw: it hopes for a mistake of yours")
+    page.says("in a draw: hopes for your mistake")
     text = page.area().inner_text()
     assert re.search(r"[+\u2212]0\.\d\d", text)
     assert not re.search(r"[+\u2212]0\.00", text)

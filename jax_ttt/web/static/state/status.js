@@ -69,8 +69,9 @@ function endStatus(app) {
 
 // Whether the opponent is the agent of a training that began meanwhile, and the person has not
 // moved yet.
-function hasNewOpponent({ agents, play, training }) {
-  const isLearning = training.isBusy && agents.live?.id === play.opponent.agent;
+function hasNewOpponent({ followed, play, training }) {
+  const { agent } = play.opponent;
+  const isLearning = [training, followed].some((one) => one.isBusy && one.agentId === agent);
   return isLearning && play.game.side !== null && !play.game.hasBegun;
 }
 

@@ -4,10 +4,7 @@ import { isSolved } from "../state/levels.js";
 import { LAYER_NAMES } from "./board.js";
 import { html } from "../vendor/htm-preact.js";
 
-const LEARNED = {
-  network: "what the network expects: −1 a loss, +1 a win",
-  table: "what the table expects: −1 a loss, +1 a win",
-};
+const SCALE = ": −1 a loss, +1 a win";
 
 // The entries: { sample, look, text }, each once for what is switched on. The look is the
 // class of the sample.
@@ -24,13 +21,15 @@ function entriesOf({ rules, shown }) {
   }
   const { agents } = shown;
   const isWritten = layers.has("numbers") || agents.length > 1;
-  for (const { kind } of agents) {
-    add(isWritten ? LAYER_NAMES[kind] : "−1 +1", isWritten ? "chip even" : "scale", LEARNED[kind]);
+  for (const [i, { kind }] of agents.entries()) {
+    const sample = isWritten ? LAYER_NAMES[kind] : "−1 +1";
+    const text = i === 0 ? `the ${kind} expects${SCALE}` : `the ${kind}, too`;
+    add(sample, isWritten ? "chip even" : "scale", text);
   }
   if (agents.length > 0) {
     const isHopeful = agents.some(({ loaded }) => loaded?.file.config.tremble > 0);
-    if (isHopeful) add("above 0", "chip even", "in a draw: it hopes for a mistake of yours");
-    add(isWritten ? "+0.61" : "frame", "chip own", "the agent's own move");
+    if (isHopeful) add("above 0", "chip even", "in a draw: hopes for your mistake");
+    add(isWritten ? "+0.61" : "frame", "chip own", "its own move");
     if (shown.values().some(({ isCorrected }) => isCorrected)) {
       add("corrected", "chip even", "the agent was told to play it, whatever the values");
     }
