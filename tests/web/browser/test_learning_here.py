@@ -313,7 +313,7 @@ def test_learning_in_another_game_shows_that_game(open_page, served_url):
     page = open_page(served_url)
     page.game("connect_7x6")
     panel = page.tab("Learning")
-    expect(panel.get_by_role("region", name="Curves")).to_contain_text("Shipped")
+    expect(panel.get_by_role("region", name="Curves")).to_contain_text("Our network")
     expect(panel.get_by_role("radio", name="Table")).to_have_count(0)
     expect(panel.get_by_role("slider", name="Learning rate")).to_have_count(0)
     expect(panel).not_to_contain_text("Games")
