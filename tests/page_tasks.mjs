@@ -204,8 +204,8 @@ const TASKS = {
 
   // The layers of a network of integers, and in the position after each game what
   // `activationsOf` says of it, and the values of the moves.
-  activations({ path, games, count }) {
-    const { rules, agent, player } = playerOf(path);
+  async activations({ path, games, count }) {
+    const { rules, agent, player } = await playerOf(path);
     const weights = agent.layers.map((layer) => {
       return Object.fromEntries(Object.entries(layer).map(([name, list]) => [name, [...list]]));
     });
@@ -244,8 +244,8 @@ const TASKS = {
 
   // The status of a game against the agent in training after these moves, and what a screen reader
   // hears.
-  statusInTraining({ path, moves, isBusy }) {
-    const { rules, agent, player } = playerOf(path);
+  async statusInTraining({ path, moves, isBusy }) {
+    const { rules, agent, player } = await playerOf(path);
     const app = pageOf({ rules, agent, player, level: "casual", depth: 0, moves, side: "x" });
     app.training = { isBusy, agentId: "one" };
     app.play.opponent.agent = "one";
