@@ -1,6 +1,7 @@
 """Measure how soon an exported page can be used, and what a training costs it."""
 
 import contextlib
+import dataclasses
 import functools
 import gzip
 import re
@@ -97,34 +98,35 @@ def training_times(browser: "Browser", url: str) -> list[float]:
         return [task_seconds() - before]
 
 
-def main(
-    folders: tyro.conf.Positional[tuple[Path, ...]],
-    *,
-    gzip: tyro.conf.FlagCreatePairsOff[bool] = False,
-    runs: int = 5,
-) -> None:
-    """Print medians: first paint and usable board; work of a training of the table.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Args:
+    """Print medians: first paint and usable board; work of a training of the table."""
 
-    Args:
-        folders: Folders that `python -m jax_ttt.web --export` wrote.
-        gzip: Send the files compressed, as most static hosts do.
-        runs: Number of runs of each measurement.
-    """
+    folders: tyro.conf.Positional[tuple[Path, ...]]
+    """Folders that `python -m jax_ttt.web --export` wrote."""
+    gzip: tyro.conf.FlagCreatePairsOff[bool] = False
+    """Send the files compressed, as most static hosts do."""
+    runs: int = 5
+    """Number of runs of each measurement."""
+
+
+def main(args: Args) -> None:
+    """Measure each folder, and print its medians."""
     from playwright.sync_api import sync_playwright
 
-    def median(measure: Callable[..., list[float]], *args: object) -> str:
-        times = zip(*(measure(browser, *args) for _ in range(runs)), strict=True)
+    def median(measure: Callable[..., list[float]], *where: object) -> str:
+        times = zip(*(measure(browser, *where) for _ in range(args.runs)), strict=True)
         return " ".join(f"{statistics.median(one):.2f} s" for one in times)
 
     with sync_playwright() as playwright:
         options = {"executable_path": find_chromium(), "args": ["--no-sandbox"]}
         browser = playwright.chromium.launch(**options)
-        for folder in folders:
-            with hosting(folder, is_zipped=gzip) as url:
+        for folder in args.folders:
+            with hosting(folder, is_zipped=args.gzip) as url:
                 for name, speeds in CONNECTIONS.items():
                     print(f"{folder}, {name}:", median(loading_times, url, *speeds))
                 print(f"{folder}, tasks in training:", median(training_times, url))
 
 
 if __name__ == "__main__":
-    tyro.cli(main)
+    main(tyro.cli(Args, prog="python -m tools.page_speed"))
