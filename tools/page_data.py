@@ -51,6 +51,23 @@ def page_data() -> JsonObject:
             name: {"name": level.name, "randomShare": level.random_share}
             for name, level in LEVELS.items()
         },
+        "sliders": {
+            "learning_rate": {
+                "name": "Learning rate",
+                "help": "How far each update moves the values. High learns fast but "
+                "forgets; low is slow.",
+            },
+            "gamma": {
+                "name": "Discount",
+                "help": "How much a later result counts. Below 1, a quick win is worth "
+                "more than a slow one.",
+            },
+            "epsilon": {
+                "name": "Exploration",
+                "help": "The share of random moves in self-play, so that it finds what "
+                "it does not know.",
+            },
+        },
         "learners": {
             # More evaluations than in the presets, so that curves grow in small steps.
             "table": {

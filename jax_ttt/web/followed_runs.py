@@ -48,20 +48,16 @@ NOTHING = Seen()
 class News:
     """What is new of a run since a reader has looked."""
 
-    run: str
-    """The name of its folder."""
     state: State
     is_first: bool
     """Whether the rows are all rows: the reader has none, or they were replaced."""
     plan: JsonObject
-    """Its `env_id`, `preset`, `seed`, `num_updates` and `kind` of agent; empty if its
-    settings can't be read."""
+    """Its `env_id`, `preset`, `seed` and `num_updates`; empty if they can't be read."""
     snapshots: tuple[int, ...]
     rows: list[JsonObject]
     """The new evaluations: `update`, `games`, `loss`, `seconds` and `grade`."""
     counts: JsonObject | None
-    """The last new row of updates or evaluation: `update`, `games`, `wins`, `losses`
-    and `loss`."""
+    """The last new row of updates or evaluation: `update`, `games` and `loss`."""
 
 
 def news_since(run: RunFolder, seen: Seen) -> tuple[Seen, News]:
@@ -75,7 +71,7 @@ def news_since(run: RunFolder, seen: Seen) -> tuple[Seen, News]:
         if (row := _checked_row(line)) is None:
             continue
         loss = cast("float | None", row.get("loss", loss))
-        names = ("update", "games", "wins", "losses")
+        names = ("update", "games")
         counts = {name: row[name] for name in names} | {"loss": loss}
         if row["event"] == "evaluation":
             update = cast("int", row["update"])
@@ -97,7 +93,6 @@ def news_since(run: RunFolder, seen: Seen) -> tuple[Seen, News]:
         state=_state(run),
     )
     news = News(
-        run=run.path.name,
         state=cast("State", now.state),
         is_first=is_first,
         plan=now.plan,
@@ -114,9 +109,9 @@ def _new_lines(path: Path, seen: Seen) -> tuple[list[bytes], bool]:
     They are all where nothing was seen, or the file has other lines by now.
     """
     start = seen.offset - len(seen.last_line)
-    if not path.is_file():  # a pipe would never end
-        return [], True
     try:
+        if not path.is_file():  # a pipe would never end
+            return [], True
         with path.open("rb") as file:
             file.seek(start)
             is_first = file.read(len(seen.last_line)) != seen.last_line
@@ -138,7 +133,7 @@ def _checked_row(line: bytes) -> JsonObject | None:
         row = json_records.from_json(dict[str, object], line)
     except ValueError:
         return None
-    numbers = ("update", "games", "wins", "losses", "seconds")
+    numbers = ("update", "games", "seconds")
     if not all(type(row.get(name)) in (int, float) for name in numbers):
         return None
     if row.get("event") == "evaluation":
@@ -158,7 +153,6 @@ def _plan(run: RunFolder) -> JsonObject:
             "preset": str(plan["preset"]),
             "seed": int(cast("int", plan["seed"])),
             "num_updates": int(cast("int", config["num_updates"])),
-            "kind": "table" if config.get("network") == "table" else "network",
         }
     except (OSError, ValueError, TypeError, KeyError):
         return {}
@@ -172,11 +166,14 @@ def _snapshots(run: RunFolder) -> tuple[int, ...]:
 
 
 def _state(run: RunFolder) -> State:
-    if run.is_in_training():
-        return "training"
-    if run.agent.exists():
-        return "ended"
-    return "stopped" if run.config.exists() else "gone"
+    try:
+        if run.is_in_training():
+            return "training"
+        if run.agent.exists():
+            return "ended"
+        return "stopped" if run.config.exists() else "gone"
+    except OSError:  # no permission, or a name that is too long
+        return "gone"
 
 
 def is_name(name: str) -> bool:

@@ -83,7 +83,9 @@ def test_the_files_in_git_are_of_the_shipped_agents(name, path):
 
 
 def test_the_agents_that_the_page_names_have_theorems():
-    page = (ROOT / "jax_ttt" / "web" / "static" / "proof_panel.js").read_text("utf-8")
+    page = (ROOT / "jax_ttt" / "web" / "static" / "views" / "proof_panel.js").read_text(
+        "utf-8"
+    )
     names = re.findall('"shipped/(.*?)"', page)
     theorems = re.findall(r"Agent_\w+", (PROOFS / "Makefile").read_text("ascii"))
     assert names

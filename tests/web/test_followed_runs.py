@@ -52,15 +52,19 @@ def test_each_row_is_news_once_and_an_incomplete_line_is_none(run):
     seen, news = news_since(run, NOTHING)
     assert (news.state, news.is_first, news.rows) == ("training", True, [])
     assert news.plan == {
-        **{"env_id": "tic_tac_toe", "preset": "table", "seed": 7},
-        **{"num_updates": 400, "kind": "table"},
+        "env_id": "tic_tac_toe",
+        "preset": "table",
+        "seed": 7,
+        "num_updates": 400,
     }
     append(run, line(made.evaluated(0, GRADE)) + line(made.chunk(10, games=9)))
     seen, news = news_since(run, seen)
     assert updates(news) == [0]
     assert news.rows[0]["grade"] == json_records.to_dict(GRADE) | {"by_file": True}
     assert news.counts == {
-        **{"update": 10, "games": 9, "wins": 0, "losses": 0, "loss": 0.5},
+        "update": 10,
+        "games": 9,
+        "loss": 0.5,
     }
     again, news = news_since(run, seen)
     assert (again, news.rows, news.counts) == (seen, [], None)
@@ -149,7 +153,7 @@ def test_the_stream_has_what_is_new_until_the_run_is_deleted(run, port):
     append(run, line(made.evaluated(0, GRADE)))
     with served.opened_stream(port, "a") as message:
         first = message()
-        assert (first["is_first"], first["run"], len(first["rows"])) == (True, "a", 1)
+        assert (first["is_first"], len(first["rows"])) == (True, 1)
         append(run, line(made.evaluated(10, PROVEN)))
         assert [row["update"] for row in message()["rows"]] == [10]
         run.snapshots.mkdir()
@@ -170,3 +174,8 @@ def test_the_command_trains_into_the_folder_of_the_server(tmp_path):
     (folder / "connect-4x4-1").mkdir(parents=True)
     command = followed_runs.command_to_train(folder, "connect-4x4")
     assert command.endswith(f" --run-dir '{folder}/connect-4x4-2'")
+
+
+def test_a_run_whose_name_no_file_can_have_is_gone(tmp_path):
+    _, news = news_since(RunFolder(tmp_path / ("x" * 300)), NOTHING)
+    assert (news.state, news.rows, news.plan) == ("gone", [], {})

@@ -4,7 +4,7 @@ import { openSource } from "./files/source.js";
 import { App } from "./state/app.js";
 import { provenText } from "./state/board_values.js";
 import { say } from "./state/messages.js";
-import { LAYERS, TABS, tabWith } from "./state/settings.js";
+import { LAYERS, TABS, openingOf, tabWith } from "./state/settings.js";
 import { statusOf, titleOf } from "./state/status.js";
 import { inSentence, number } from "./state/words.js";
 import { SetupTools } from "./views/analysis_panel.js";
@@ -20,12 +20,12 @@ import { ProofPanel } from "./views/proof_panel.js";
 import { ReviewPanel } from "./views/review_panel.js";
 import { asSvg, copy, textOf } from "./views/share.js";
 import { StatisticsPanel } from "./views/statistics_panel.js";
-import { ProofMoment } from "./views/watching.js";
+import { ProofMoment, Rates } from "./views/watching.js";
 import { Button, Check, Disclosure, Icon, Tabs, ThemeButton, isShortcut } from "./views/ui.js";
 import { html, render, useErrorBoundary } from "./vendor/htm-preact.js";
 
 const PANELS = {
-  game: PlayPanel,
+  settings: PlayPanel,
   review: ReviewPanel,
   learning: LearningPanel,
   proof: ProofPanel,
@@ -37,7 +37,9 @@ const PANELS = {
 const WITHOUT_SERVER =
   "This page works without a server. With the program installed, python -m jax_ttt.web also " +
   "has the agents of your runs, and shows runs while they train.";
-const INVITING = "The agent plays against itself here. A move of yours begins your game.";
+const INVITING = "A move of yours begins your own game. Your turn: X";
+const COLOURED = "The colours are the values of the moves. A move of yours begins your game.";
+const AT_ITS_BEST = "Play it at full strength";
 const EXACT_NOTES = {
   "not known": "The exact result is not known yet: too many moves are left.",
   "partly known":
@@ -63,6 +65,12 @@ function GameLinks({ app }) {
   return html`<nav aria-label="Games">${games}</nav>`;
 }
 
+// What the first screen shows on the board; null where it shows nothing there.
+function invitingText({ show }) {
+  if (show.position === null) return null;
+  return show.isMoving ? INVITING : COLOURED;
+}
+
 function Status({ app }) {
   const { main, more, tone } = statusOf(app);
   const { play, shown } = app;
@@ -71,7 +79,12 @@ function Status({ app }) {
   const openReview = () => showPanel(app, "review");
   const { nextLevel } = play;
   const buttons = [];
-  if (game.error) buttons.push(["Try again", () => game.proceed({})]);
+  if (app.show.isMoving) {
+    const isPaused = app.show.isPaused;
+    buttons.push([isPaused ? "Go on" : "Pause", () => app.show.pause()]);
+  } else if (tone === "proven" && play.opponent.level !== "full") {
+    buttons.push([AT_ITS_BEST, () => play.playAt("full")]);
+  } else if (game.error) buttons.push(["Try again", () => game.proceed({})]);
   else if (game.isDemo && play.interrupted) {
     buttons.push(["Back to your game", () => play.goBack()]);
   } else if (isFinished) {
@@ -80,8 +93,8 @@ function Status({ app }) {
   }
   return html`
     <div class=${`status ${buttons.length > 1 ? "two" : ""}`} id="status" data-tone=${tone}>
-      <p class="status-main">${main}</p>
-      <p class="status-more">${app.isInviting ? INVITING : (shown.hintText ?? more)}</p>
+      <p class="status-main">${app.show.isMoving ? "The agent plays itself" : main}</p>
+      <p class="status-more">${invitingText(app) ?? shown.hintText ?? more}</p>
       <div class="status-buttons">
         ${buttons.map(
           ([text, act]) => html`<button key=${text} type="button" onClick=${act}>${text}</button>`,
@@ -225,7 +238,7 @@ function Panels({ app }) {
         label="Panels"
         tabs=${tabs}
         selected=${open === null ? null : tabWith(open)}
-        onSelect=${(id) => showPanel(app, id)}
+        onSelect=${(id) => showPanel(app, openingOf(id))}
       >
         <button type="button" class="to-board" onClick=${focusBoard}>
           <${Icon} name="board" />Board
@@ -251,6 +264,7 @@ function BesideBoard({ app }) {
 }
 
 function Page({ app }) {
+  const learning = app.learningOnBoard;
   return html`
     <a class="skip" href="#board" onClick=${focusBoard}>Skip to the board</a>
     <header>
@@ -268,8 +282,9 @@ function Page({ app }) {
             ...${app.shown.board()}
             onPlay=${(action) => app.play.act(action)}
           />
-          <${ProofMoment} learning=${app.provenNow} />
+          ${learning?.isMoment && html`<${ProofMoment} learning=${learning} />`}
         </div>
+        ${learning && html`<div class="under-board"><${Rates} learning=${learning} /></div>`}
         <${Tools} app=${app} />
         ${!app.isInviting && html`<${BesideBoard} app=${app} />`}
       </section>

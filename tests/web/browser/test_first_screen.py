@@ -87,6 +87,41 @@ def test_the_agent_plays_against_itself_until_the_person_moves(open_page, served
     expect(page.get_by_role("radio", name="Casual")).to_be_checked()
 
 
+def test_the_show_pauses_and_is_that_of_the_open_game(open_page, served_url):
+    """Another game is chosen before the first agent has arrived."""
+    page = open_page(
+        served_url, is_new=True, is_entered=False, reduced_motion="no-preference"
+    )
+    page.game("connect_7x6")
+    page.says("The agent plays itself")
+    ghosts = page.locator(".ghost")
+    expect(ghosts).not_to_have_count(0)
+    expect(page.squares()).to_have_count(7)
+    page.button("Pause").click()
+    expect(page.button("Go on")).to_be_focused()
+    count = ghosts.count()
+    page.wait_for_timeout(600)  # four moves, as the waits of the tests are a tenth
+    assert ghosts.count() <= count + 1
+    page.button("Go on").click()
+    expect(ghosts).not_to_have_count(ghosts.count())
+
+
+def test_the_agent_waits_on_the_first_screen_where_it_moves_first(
+    open_page, served_url
+):
+    page = open_page(served_url, is_new=True)
+    page.game("connect_7x6")
+    page.choose("O, the agent starts")
+    page.has_moves(1)
+    other = open_page(served_url, context=page.context, is_entered=False)
+    other.game("connect_7x6")
+    other.says("Your turn: X")
+    assert other.columns() == [[]] * 7
+    other.tab("Game")
+    other.has_moves(1)
+    expect(other.get_by_role("radio", name="O, the agent starts")).to_be_checked()
+
+
 def test_squares_are_coloured_by_value_and_numbers_are_for_those_who_ask(page):
     page.play(4)
     page.show("Mark mistakes", is_shown=False)

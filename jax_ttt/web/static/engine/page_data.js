@@ -106,6 +106,20 @@ export const DATA = {
       "randomShare": 0.0
     }
   },
+  "sliders": {
+    "learning_rate": {
+      "name": "Learning rate",
+      "help": "How far each update moves the values. High learns fast but forgets; low is slow."
+    },
+    "gamma": {
+      "name": "Discount",
+      "help": "How much a later result counts. Below 1, a quick win is worth more than a slow one."
+    },
+    "epsilon": {
+      "name": "Exploration",
+      "help": "The share of random moves in self-play, so that it finds what it does not know."
+    }
+  },
   "learners": {
     "table": {
       "title": "Table",

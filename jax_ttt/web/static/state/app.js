@@ -13,7 +13,7 @@ import { fromHash, isTabAlone, tabOf, toHash } from "./links.js";
 import { say } from "./messages.js";
 import { Play } from "./play.js";
 import { Selection } from "./selection.js";
-import { Settings, tabWith } from "./settings.js";
+import { Settings, openingOf, tabWith } from "./settings.js";
 import { Show } from "./show.js";
 import { Shown } from "./shown.js";
 import { Statistics } from "./statistics.js";
@@ -41,7 +41,11 @@ export class App {
     this.training = new Training(this);
     this.followed = new FollowedRun(this);
     this.shownLearning = null; // the training or the followed run whose curves are shown, or null
-    this.agents = new Agents({ source, training: this.training, changed });
+    const settle = () => {
+      this.selection.settle();
+      changed();
+    };
+    this.agents = new Agents({ source, training: this.training, changed: settle });
     this.settings = new Settings();
     this.statistics = new Statistics(changed);
     this.grades = new Grades(this);
@@ -81,8 +85,6 @@ export class App {
       this.openGame(Rules.knows(envId) ? envId : GAMES[0]);
       if (hasLink && !isTabAlone(hash)) say(NO_GAME);
     }
-    if (this.play.game.moves.length > 0) this.leaveInvitation();
-    this.show.begin();
     await this.ready;
     this.selection.load();
     if (!this.source.live) return;
@@ -117,12 +119,15 @@ export class App {
     this.selection.update = null;
     this.play.open(link);
     this.selection.load();
+    if (this.play.game.moves.length > 0 || this.play.analysis) this.leaveInvitation();
     this.show.begin();
   }
 
-  // What learns on the board and was proven a moment ago, or null.
-  get provenNow() {
-    return [this.training, this.followed].find((one) => one.isMoment && one.isOnBoard) ?? null;
+  // What learns, or has learned, and is on the board before the person moves; null without one.
+  get learningOnBoard() {
+    if (this.play.game.hasBegun) return null;
+    const all = [this.training, this.followed];
+    return all.find((one) => one.state !== "idle" && one.isOnBoard) ?? null;
   }
 
   // Whether the page shows the first screen, which invites to play.
@@ -132,7 +137,7 @@ export class App {
 
   // Show the tab "Game" in place of the first screen.
   leaveInvitation() {
-    if (this.isInviting) this.openPanel("game");
+    if (this.isInviting) this.openPanel(openingOf("game"));
   }
 
   // Train a table of tic-tac-toe here, with the board in view.
@@ -155,8 +160,10 @@ export class App {
   }
 
   openPanel(panel) {
+    const wasInviting = this.isInviting;
     this.settings.panel = panel;
     this.show.end();
+    if (wasInviting && this.play.isReplaceable) this.play.newGame();
     this.lookForRuns();
     this.showAddress();
     this.changed();
@@ -168,13 +175,15 @@ export class App {
   openLinkOf(hash) {
     const link = fromHash(hash);
     if (link || isTabAlone(hash)) this.openTabOf(hash);
+    // An address of the first screen itself, which is loaded again, stays there.
+    if (link && history.state !== ENTRY) this.leaveInvitation();
     if (link) this.openGame(link.envId, link);
     return link !== null;
   }
 
   openTabOf(hash) {
     const tab = tabOf(hash);
-    if (tab !== null && tabWith(tab) !== null) this.openPanel(tab);
+    if (tab !== null && tabWith(tab) !== null) this.openPanel(openingOf(tab));
   }
 
   // Follow a change of the address. After Back or Forward to another game, that game goes on

@@ -1,4 +1,4 @@
-// What the tab "Compare" shows: two agents of the open game, on the position of the board.
+// What the part "Compare two agents" shows: two agents of the open game, on the position of the board.
 
 import { readTab, writeTab } from "../files/storage.js";
 import { versionOf } from "./agents.js";

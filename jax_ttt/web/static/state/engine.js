@@ -166,6 +166,7 @@ export class Engine {
   // Send a command to the training, if there is one: see `direct` of `PacedRun`. Resolves to
   // what it returns.
   async direct(command) {
+    await this.tree(); // as the training does before it begins
     const { learn } = this.clients;
     return learn.worker && learn.request({ name: "direct", command }, null, null);
   }

@@ -87,11 +87,13 @@ export class FollowedRun extends Learning {
 
   async refreshAgent() {
     const { name } = this;
-    const isFirst = !this.wasShown;
-    await this.app.agents.refresh().catch(() => {}); // the next news try again
+    const refresh = () => this.app.agents.refresh();
+    // There may be no later news; without an answer the list stays.
+    await refresh().catch(refresh).catch(() => {});
     if (name !== this.name || this.entry === null) return;
+    const isFirst = !this.wasShown;
+    this.wasShown = true;
     if (isFirst) this.showAtStart();
     else this.reloadAgent();
-    this.wasShown = true;
   }
 }

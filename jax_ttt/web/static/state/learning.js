@@ -67,12 +67,19 @@ export class Learning {
     return provenFrom(this.rows);
   }
 
+  // Which seat its grade is about, where it learns one alone: " moving first"; else "".
+  get seatText() {
+    const { seats = [] } = this.rows.at(-1)?.grade ?? {};
+    return seats.length === 1 ? ` moving ${seats[0]}` : "";
+  }
+
   get proofText() {
     if (this.rows.length === 0) return "";
     if (this.provenAt === null) {
       return isBeaten(this.rows.at(-1).grade) ? "Can still be beaten" : "Not proven";
     }
-    return `Unbeatable, proven from update ${number(this.provenAt)} on${byFile(this.rows)}`;
+    const since = `proven from update ${number(this.provenAt)} on`;
+    return `Unbeatable${this.seatText}, ${since}${byFile(this.rows)}`;
   }
 
   // Whether the first proof is to be shown; it may have lost it again since.
@@ -80,8 +87,12 @@ export class Learning {
     return this.isJustProven && this.provenAt !== null;
   }
 
+  get sinceText() {
+    return `proven at update ${number(this.provenAt)}${byFile(this.rows)}`;
+  }
+
   get momentText() {
-    return `Unbeatable, proven at update ${number(this.provenAt)}`;
+    return `Unbeatable${this.seatText}, ${this.sinceText}`;
   }
 
   // Forget the rows, for another training.

@@ -37,7 +37,8 @@ export class Play {
     const left = readTab(`game.${this.app.rules.envId}`);
     const isLeft = left && (!link || left.hash === toHash(link));
     const isOpened = (isLeft && this.resume(left)) || (link && this.openLink(link));
-    if (!isOpened || this.isReplaceable) this.newGame();
+    const isUnbegun = this.app.isInviting && this.game.moves.length === 0 && !this.analysis;
+    if (!isOpened || this.isReplaceable || isUnbegun) this.newGame();
     if (link === null) return;
     const isWrong = !isOpened && (link.moves.length > 0 || link.start);
     if (isWrong) say(WRONG_LINK);
@@ -122,7 +123,8 @@ export class Play {
       this.beginAnalysis(this.app.rules.start);
       return;
     }
-    const chosen = this.app.selection.choices.side;
+    // On the first screen, a move on the board begins the game.
+    const chosen = this.app.isInviting ? "x" : this.app.selection.choices.side;
     const side = chosen === "random" ? SIDES[Math.floor(2 * Math.random())] : chosen;
     this.begin({ side, opponent: this.nextOpponent() });
   }
@@ -208,8 +210,8 @@ export class Play {
       this.app.changed();
       return;
     }
-    this.app.leaveInvitation();
     this.game.play(action);
+    this.app.leaveInvitation();
   }
 
   // Show the position after this many moves of the game.

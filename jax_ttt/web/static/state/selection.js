@@ -91,6 +91,16 @@ export class Selection {
     this.app.changed();
   }
 
+  // Where the selected agent or its snapshot is gone, go on with what is there.
+  settle() {
+    const { agent, loaded, update } = this;
+    const isGone = loaded !== null && loaded.id !== agent?.id;
+    const isStale = update !== null && agent !== null && !agent.snapshots.includes(update);
+    if (!isGone && !isStale) return;
+    this.update = null;
+    this.load();
+  }
+
   // ---- loaded files
 
   // Load the selected agent's file, for its values and its proof.

@@ -12,9 +12,14 @@ export const LAYERS = {
   line: "Next moves",
   mistakes: "Mark mistakes",
 };
-// The tabs, and the parts that each of them has, of which one is open. A link names the part.
+// The tabs, and the parts that each of them has, of which one is open; `start` is the part that
+// the tab opens, if any. A link names the part.
 export const TABS = {
-  game: { title: "Game", parts: { game: "Settings", review: "Review", network: "The network at work" } },
+  game: {
+    title: "Game",
+    start: "settings",
+    parts: { settings: "Settings", review: "Review", network: "The network at work" },
+  },
   learning: { title: "Learn", parts: { learning: "Learn" } },
   proof: { title: "Proof", parts: { proof: "Proof" } },
   more: {
@@ -32,6 +37,11 @@ export function tabWith(panel) {
   const entries = Object.entries(TABS);
   const [name] = entries.find(([tab, { parts }]) => tab === panel || Object.hasOwn(parts, panel)) ?? [null];
   return name;
+}
+
+// What is open after a click on a tab, or where a link names a tab or a part.
+export function openingOf(name) {
+  return TABS[name]?.start ?? name;
 }
 
 // A kept value, or the default where it is not one of `allowed`.

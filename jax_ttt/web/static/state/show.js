@@ -9,19 +9,30 @@ export class Show {
     this.app = app;
     this.position = null; // that is shown; null where there is no show
     this.values = null; // of its moves, by action; null after the end
+    this.isMoving = false; // whether it goes on by itself
+    this.isPaused = false;
     this.round = 0; // grows with each begin and end, so that late answers are dropped
   }
 
   // Begin with an empty board, if the page shows the first screen.
   begin() {
     this.end();
-    if (this.app.isInviting) this.play(this.round).catch(() => this.end());
+    if (!this.app.isInviting) return;
+    const { round } = this;
+    this.play(round).catch(() => round === this.round && this.end());
   }
 
   end() {
     this.round += 1;
     this.position = null;
     this.values = null;
+    this.isMoving = false;
+  }
+
+  // Pause, or go on.
+  pause() {
+    this.isPaused = !this.isPaused;
+    this.app.changed();
   }
 
   async play(round) {
@@ -31,6 +42,7 @@ export class Show {
     const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
     await app.ready;
     await app.selection.load();
+    if (round !== this.round || app.selection.loaded === null) return;
     let position = rules.start;
     for (;;) {
       const isOver = rules.isOver(position);
@@ -38,10 +50,11 @@ export class Show {
       if (round !== this.round) return;
       this.position = position;
       this.values = answer && answer.values;
+      this.isMoving = !isStill;
       app.changed();
       if (isStill) return;
       do await pause(isOver ? END_WAIT : MOVE_WAIT);
-      while (document.hidden);
+      while (round === this.round && (document.hidden || this.isPaused));
       if (round !== this.round) return;
       if (isOver) position = rules.start;
       // A random move first, since the agent's games are all the same.

@@ -123,12 +123,13 @@ export function statusOf(app) {
   const notes = [opponentText(app)];
   if (game.notCounted) notes.push(`Not counted: ${game.notCounted}.`);
   const main = game.isPersonsTurn ? `Your turn: ${letter}` : "The agent is choosing a move…";
-  const proven = app.provenNow;
-  if (proven && !game.hasBegun) {
-    return { main: proven.momentText, more: [main, ...notes].join(". "), tone: "proven" };
+  const learning = app.learningOnBoard;
+  const isProven = learning !== null && learning.provenAt !== null;
+  if (isProven && (learning.isMoment || !learning.isBusy)) {
+    const more = [learning.sinceText, main, ...notes].join(". ");
+    return { main: `Unbeatable${learning.seatText}`, more, tone: "proven" };
   }
-  const learning = [app.training, app.followed].find((one) => one.isBusy && one.isOnBoard);
-  if (learning && !game.hasBegun) notes.unshift(learningText(learning));
+  if (learning?.isBusy) notes.unshift(learningText(learning));
   return { main, more: notes.join(". "), tone: "" };
 }
 
@@ -138,7 +139,7 @@ function learningText({ stateText, rows }) {
   const known = rates.filter(([, rate]) => rate !== null);
   if (known.length === 0) return stateText;
   const texts = known.map(([side, { win_rate: rate }]) => `${percent(rate)} as ${LETTERS[side]}`);
-  return `${stateText}. It wins ${texts.join(", ")}`;
+  return `${stateText}. It beats random play: ${texts.join(", ")}`;
 }
 
 // What a screen reader hears after a move: the move, its mistake, and the status.

@@ -113,7 +113,9 @@ export class Training extends Learning {
   start() {
     const { app, learner } = this;
     const drawn = 1 + Math.floor(MAX_DRAWN_SEED * Math.random());
-    const seed = this.seedText === "" ? drawn : Number(this.seedText);
+    const typed = Number(this.seedText);
+    const isSeed = Number.isInteger(typed) && typed >= 0 && typed <= MAX_SEED;
+    const seed = this.seedText !== "" && isSeed ? typed : drawn;
     this.forgetRun();
     this.numRuns += 1;
     const run = {

@@ -1,4 +1,4 @@
-// The tab "Compare": two agents side by side, on the position of the board.
+// The part "Compare two agents": two agents side by side, on the position of the board.
 
 import { capital, number, signed, spoken } from "../state/words.js";
 import { AddAgent } from "./add_agent.js";

@@ -1,7 +1,8 @@
 // The first screen: what the page is, and three ways in.
 
 import { SEATS, SIDES, other } from "../engine/rules.js";
-import { number } from "../state/words.js";
+import { LEVELS } from "../state/levels.js";
+import { number, percent } from "../state/words.js";
 import { html } from "../vendor/htm-preact.js";
 
 const WHAT = "Agents that learned by playing against themselves, checked by proof.";
@@ -67,14 +68,17 @@ export function Invitation({ app, focusBoard }) {
       <${Way}
         look="primary"
         title="Play it"
-        text="Every third of its moves is random, so you can win."
+        text=${`${percent(LEVELS.casual.randomShare, 0)} of its moves are random, so you can win.`}
         onClick=${() => play("casual", null)}
       />
       <${Way} title=${title} text=${text} onClick=${() => play("full", side)} />
       <${Way}
         title="Watch one learn"
         text="A table learns tic-tac-toe in ten seconds, until nobody can beat it."
-        onClick=${() => app.watchOneLearn()}
+        onClick=${() => {
+          app.watchOneLearn();
+          focusBoard();
+        }}
       />
     </div>
   `;

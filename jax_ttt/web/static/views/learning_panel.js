@@ -1,6 +1,7 @@
-// The tab "Learning": a training, runs that can be watched, curves, snapshots, and kept agents.
+// The tab "Learn": a training, runs that can be watched, curves, snapshots, and kept agents.
 
 import { LEARNERS } from "../engine/learner_settings.js";
+import { DATA } from "../engine/page_data.js";
 import { LETTERS, Rules, SIDES, rulesOf } from "../engine/rules.js";
 import { byFile, seatOf, sourceOfRates } from "../state/grades.js";
 import { confirmed, say } from "../state/messages.js";
@@ -10,27 +11,14 @@ import { AddAgent } from "./add_agent.js";
 import { smallBoard } from "./board.js";
 import { LearningCurves, RoundCurves, hasRounds } from "./curves.js";
 import { copy } from "./share.js";
-import { Button, Check, Radios } from "./ui.js";
+import { Button, Check, Radios, focusTab } from "./ui.js";
 import { Watching } from "./watching.js";
 import { html } from "../vendor/htm-preact.js";
 
 const WORDS =
   "An update is one step of learning, from moves in many games at once. A proof follows every " +
   "line of play against the agent: if it loses none, nobody can beat it.";
-const SLIDERS = {
-  learning_rate: {
-    name: "Learning rate",
-    help: "How far each update moves the values. High learns fast but forgets; low is slow.",
-  },
-  gamma: {
-    name: "Discount",
-    help: "How much a later result counts. Below 1, a quick win is worth more than a slow one.",
-  },
-  epsilon: {
-    name: "Exploration",
-    help: "The share of random moves in self-play, so that it finds what it does not know.",
-  },
-};
+const SLIDERS = DATA.sliders;
 const METHODS = {
   exact: "exact results",
   "partly sampled": "exact results and sampled games",
@@ -165,7 +153,6 @@ function BoardButton({ learning }) {
 function Progress({ learning }) {
   const look = ["verdict-live"];
   if (learning.provenAt !== null) look.push("proven");
-  if (learning.isMoment) look.push("moment");
   return html`
     <${BoardButton} learning=${learning} />
     <p class="state">${learning.stateText}</p>
@@ -218,10 +205,14 @@ function Train({ training }) {
 
 // In a game that the page does not train: the way to the one that it does.
 function TrainElsewhere({ app }) {
+  const watch = () => {
+    app.watchOneLearn();
+    focusTab("learning");
+  };
   return html`
     <section class="part" aria-label="Training">
       <div class="bar">
-        <button type="button" onClick=${() => app.watchOneLearn()}>Watch one learn tic-tac-toe</button>
+        <button type="button" onClick=${watch}>Watch one learn tic-tac-toe</button>
       </div>
     </section>
   `;
@@ -245,6 +236,10 @@ function WatchedRun({ app }) {
   const { name, rules, plan } = followed;
   const hasNoRules = rules === null && plan.env_id !== undefined;
   const isWithoutAgent = rules !== null && followed.entry === null;
+  const stop = () => {
+    followed.watch(null);
+    focusTab("learning");
+  };
   return html`
     <section class="part" aria-label="Watched run">
       <h3>Run ${name}</h3>
@@ -255,7 +250,7 @@ function WatchedRun({ app }) {
         ${isWithoutAgent && "It has no snapshots yet: runs keep them with --snapshots."}
       </p>
       <div class="bar">
-        <button type="button" onClick=${() => followed.watch(null)}>Stop watching</button>
+        <button type="button" onClick=${stop}>Stop watching</button>
       </div>
     </section>
   `;
@@ -399,6 +394,9 @@ function Curves({ app }) {
   const rounds = rows.filter((row) => hasRounds([row]));
   const choices = choicesOf(app);
   const canChoose = choices.length > 1;
+  if (!learning && rows.length === 0 && !canChoose) {
+    return title && html`<p class="note">${title}: ${reason}.</p>`;
+  }
   const chosen = choices.find(([, , shown]) => shown === learning);
   return html`
     <section class="part" aria-label="Curves">

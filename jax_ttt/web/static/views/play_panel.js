@@ -22,7 +22,7 @@ const SOURCES = {
   shipped: "Comes with the program",
   run: "Trained in a run on this computer",
   browser: "Kept in this browser",
-  live: "From the training in Learning",
+  live: "From the training in Learn",
 };
 
 function depthText(depth) {

@@ -92,6 +92,11 @@ export function Disclosure({ id, title, isOpen, onToggle, children }) {
   `;
 }
 
+// Give the focus to a tab, where the control that had it goes.
+export function focusTab(id) {
+  document.getElementById(`tab-${id}`).focus();
+}
+
 // Whether a modifier key makes this key press a shortcut of the browser.
 export function isShortcut(event) {
   return event.ctrlKey || event.altKey || event.metaKey;

@@ -10,10 +10,9 @@ const PARTS = { wins: "win_rate", draws: "draw_rate", losses: "loss_rate" };
 
 // What covers the board for a moment, once its agent is proven. The status says it, too.
 export function ProofMoment({ learning }) {
-  if (!learning) return null;
   return html`
     <div class="proof-moment" aria-hidden="true">
-      <p class="proof-title">Nobody can beat it</p>
+      <p class="proof-title">Nobody can beat it${learning.seatText}</p>
       <p>proven at update ${number(learning.provenAt)}${byFile(learning.rows)}</p>
     </div>
   `;
@@ -23,7 +22,7 @@ export function ProofMoment({ learning }) {
 function RatesBar({ rates, side }) {
   return html`
     <div class="rates">
-      <span>As ${LETTERS[side]}<span class="unseen"> against random play</span></span>
+      <span>As ${LETTERS[side]}</span>
       <span class="rates-bar" aria-hidden="true">
         ${Object.entries(PARTS).map(
           ([part, rate]) =>
@@ -35,12 +34,24 @@ function RatesBar({ rates, side }) {
   `;
 }
 
+// The results of both sides.
+export function Rates({ learning }) {
+  const grade = learning.rows.at(-1)?.grade;
+  const sides = SIDES.filter((side) => ratesOf(grade, side));
+  return html`
+    <div class="all-rates">
+      ${sides.length > 0 && html`<p class="note">Against random play</p>`}
+      ${sides.map(
+        (side) => html`<${RatesBar} key=${side} side=${side} rates=${ratesOf(grade, side)} />`,
+      )}
+    </div>
+  `;
+}
+
 // The board in the panel, for a phone, on which the real one is out of sight, and the results.
 export function Watching({ app, learning }) {
   const { rules, play, shown } = app;
   const { position } = play.game;
-  const grade = learning.rows.at(-1)?.grade;
-  const sides = SIDES.filter((side) => ratesOf(grade, side));
   return html`
     <div class="watching">
       ${
@@ -50,12 +61,7 @@ export function Watching({ app, learning }) {
           ${learning.isMoment && html`<${ProofMoment} learning=${learning} />`}
         </div>`
       }
-      <div class="all-rates">
-        ${sides.map(
-          (side) =>
-            html`<${RatesBar} key=${side} side=${side} rates=${ratesOf(grade, side)} />`,
-        )}
-      </div>
+      <${Rates} learning=${learning} />
     </div>
   `;
 }
