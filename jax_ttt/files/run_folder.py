@@ -295,8 +295,10 @@ class RunFolder:
                     return False
         except filelock.Timeout:
             return True
-        except OSError:  # no permission to lock the file of another user
+        except PermissionError:  # to lock the file of another user
             return True
+        except OSError:  # no file can have this name, or it has just gone
+            return False
         return False
 
     def files_to_replace(self) -> list[Path]:

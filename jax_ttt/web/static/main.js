@@ -97,7 +97,7 @@ function Status({ app }) {
       <p class="status-more">${invitingText(app) ?? shown.hintText ?? more}</p>
       <div class="status-buttons">
         ${buttons.map(
-          ([text, act]) => html`<button key=${text} type="button" onClick=${act}>${text}</button>`,
+          ([text, act], i) => html`<button key=${i} type="button" onClick=${act}>${text}</button>`,
         )}
       </div>
     </div>

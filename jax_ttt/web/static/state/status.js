@@ -3,7 +3,7 @@
 import { LETTERS, SIDES } from "../engine/rules.js";
 import { ratesOf } from "./grades.js";
 import { summary } from "./review.js";
-import { number, percent } from "./words.js";
+import { capital, number, percent } from "./words.js";
 
 const RESULTS = { won: "You won.", drawn: "A draw.", lost: "You lost." };
 
@@ -126,7 +126,7 @@ export function statusOf(app) {
   const learning = app.learningOnBoard;
   const isProven = learning !== null && learning.provenAt !== null;
   if (isProven && (learning.isMoment || !learning.isBusy)) {
-    const more = [learning.sinceText, main, ...notes].join(". ");
+    const more = [capital(learning.sinceText), main, ...notes].join(". ");
     return { main: `Unbeatable${learning.seatText}`, more, tone: "proven" };
   }
   if (learning?.isBusy) notes.unshift(learningText(learning));
