@@ -395,7 +395,9 @@ function Curves({ app }) {
   const choices = choicesOf(app);
   const canChoose = choices.length > 1;
   if (!learning && rows.length === 0 && !canChoose) {
-    return title && html`<p class="note">${title}: ${reason}.</p>`;
+    return html`<section class="part" aria-label="Curves">
+      <p class="note">${title && `${title}: ${reason}.`}</p>
+    </section>`;
   }
   const chosen = choices.find(([, , shown]) => shown === learning);
   return html`
