@@ -14,7 +14,7 @@ from jax_ttt.config.shared_flags import (
     first_word,
     given_flags,
 )
-from jax_ttt.runtime import standard_streams
+from jax_ttt.runtime import interrupts, standard_streams
 from jax_ttt.text import tables
 from jax_ttt.training import user_files
 
@@ -101,7 +101,8 @@ def set_up_device(
         Refused: there is no such device, or a setting of JAX prevents training.
     """
     with standard_streams.status_line("loading JAX"):
-        from jax_ttt.runtime import compiling, mesh
+        with interrupts.postponed():
+            from jax_ttt.runtime import compiling, mesh
 
         hardware = mesh.use_devices(machine.device, parallel or DeviceFlags())
         compiling.use_program_cache(not machine.no_compile_cache)

@@ -67,6 +67,19 @@ def stop_request(exits: bool = False) -> Iterator[StopRequest]:
             signal.signal(number, handler)
 
 
+@contextlib.contextmanager
+def postponed() -> Iterator[None]:
+    """Let the first signal wait for the end of this context; a second one ends all.
+
+    An extension module that is being loaded turns `KeyboardInterrupt` into an error of
+    its own, or aborts.
+    """
+    with stop_request() as request:
+        yield
+    if request:
+        signal.raise_signal(request.number)
+
+
 def end_by_signal(number: int, message: str) -> NoReturn:
     """Print an error, and end this process by a signal: a shell sees 128 + `number`.
 

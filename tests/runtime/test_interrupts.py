@@ -208,3 +208,15 @@ def test_only_a_command_changes_what_ctrl_c_does(argv, orig_argv, changes, monke
             assert is_changed == (changes and is_default)
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.fault
+def test_a_postponed_interrupt_comes_at_the_end_of_what_it_may_not_break():
+    reached = []
+    with pytest.raises(KeyboardInterrupt), interrupts.postponed():
+        signal.raise_signal(signal.SIGINT)
+        reached.append("end")
+    assert reached == ["end"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    with interrupts.postponed():
+        pass
