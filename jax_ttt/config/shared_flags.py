@@ -45,7 +45,7 @@ class UserGameFlags:
     """A game, a learner or a network that a file outside the package defines."""
 
     rules: Path | None = None
-    """A Python file that registers a game of your own (docs/use/own_rules.md)."""
+    """A Python file with a game of your own (docs/use/own_rules.md)."""
     learner: Path | None = None
     """A Python file that defines a learner or a network of your own
     (docs/use/own_learner.md)."""
