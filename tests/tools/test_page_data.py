@@ -8,7 +8,7 @@ from tools import page_data
 
 def test_the_page_has_the_games_levels_and_learners_of_the_package():
     assert page_data.DATA_PATH.read_text("utf-8") == page_data.page_data_module()
-    data = page_data.page_data()
+    data = json.loads(json.dumps(page_data.page_data()))
     assert {"tic_tac_toe", "connect_5x4", "connect_7x6"} <= data["games"].keys()
     assert data["games"]["connect_7x6"]["bestResult"] == "first"
     assert data["levels"]["casual"] == {"name": "Casual", "randomShare": 0.35}

@@ -36,7 +36,7 @@ class Trained:
             name = f"{update:05}.safetensors"
             shutil.copy(SNAPSHOTS["table"] / name, self.run.snapshots / name)
         row = json_records.to_dict(made.evaluated(update, grade, games=update))
-        row["grade"] |= fields
+        row["grade"] = json_records.to_dict(grade) | fields
         with self.run.metrics.open("a") as file:
             file.write(f"{json.dumps(row)}\n")
 
