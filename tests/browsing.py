@@ -305,8 +305,8 @@ class Page:
         panel = self.get_by_role("tabpanel", name=tab)
         panel.wait_for()
         if part is not None:
-            title = panel.get_by_role("button", name=part, exact=True)
-            if title.get_attribute("aria-expanded") == "false":
+            title = panel.locator("summary").get_by_text(part, exact=True)
+            if not title.evaluate("(one) => one.closest('details').open"):
                 title.click()
         return panel
 

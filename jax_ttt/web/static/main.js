@@ -89,7 +89,7 @@ function Status({ app }) {
     buttons.push(["Back to your game", () => play.goBack()]);
   } else if (isFinished) {
     if (nextLevel) buttons.push([`Play ${nextLevel.name} next`, () => play.playNextLevel()]);
-    buttons.push(["Review this game", openReview]);
+    buttons.push(["Review this game", openReview, "panels"]);
   }
   return html`
     <div class=${`status ${buttons.length > 1 ? "two" : ""}`} id="status" data-tone=${tone}>
@@ -97,7 +97,10 @@ function Status({ app }) {
       <p class="status-more">${invitingText(app) ?? shown.hintText ?? more}</p>
       <div class="status-buttons">
         ${buttons.map(
-          ([text, act], i) => html`<button key=${i} type="button" onClick=${act}>${text}</button>`,
+          ([text, act, controls], i) =>
+            html`<button key=${i} type="button" aria-controls=${controls} onClick=${act}>
+              ${text}
+            </button>`,
         )}
       </div>
     </div>
@@ -210,7 +213,6 @@ function Panel({ app, tab }) {
     ([id, title]) => html`
       <${Disclosure}
         key=${id}
-        id=${id}
         title=${title}
         isOpen=${id === open}
         onToggle=${() => app.openPanel(id === open ? tab : id)}

@@ -47,11 +47,18 @@ function oneSeatText({ side, seat, origin }) {
   return `It moves ${SEATS[side]} and ${verb}${played}${by}. You move ${SEATS[other(side)]}.`;
 }
 
-function Way({ title, text, look = "", onClick }) {
+// A large button; `id` names its texts, of which the second one describes it.
+function Way({ id, title, text, look = "", onClick }) {
   return html`
-    <button type="button" class=${`way ${look}`} onClick=${onClick}>
-      <span class="way-title">${title}</span>
-      <span class="way-text">${text}</span>
+    <button
+      type="button"
+      class=${`way ${look}`}
+      aria-labelledby=${`${id}-title`}
+      aria-describedby=${`${id}-text`}
+      onClick=${onClick}
+    >
+      <span class="way-title" id=${`${id}-title`}>${title}</span>
+      <span class="way-text" id=${`${id}-text`}>${text}</span>
     </button>
   `;
 }
@@ -66,13 +73,15 @@ export function Invitation({ app, focusBoard }) {
     <div class="invitation">
       <p class="what">${WHAT}</p>
       <${Way}
+        id="play"
         look="primary"
         title="Play it"
         text=${`${percent(LEVELS.casual.randomShare, 0)} of its moves are random, so you can win.`}
         onClick=${() => play("casual", null)}
       />
-      <${Way} title=${title} text=${text} onClick=${() => play("full", side)} />
+      <${Way} id="challenge" title=${title} text=${text} onClick=${() => play("full", side)} />
       <${Way}
+        id="watch"
         title="Watch one learn"
         text="A table learns tic-tac-toe in ten seconds, until nobody can beat it."
         onClick=${() => {

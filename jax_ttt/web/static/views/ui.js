@@ -74,21 +74,16 @@ export function Icon({ name }) {
 }
 
 // A title that opens and closes what follows; the content is made while it is open.
-export function Disclosure({ id, title, isOpen, onToggle, children }) {
+export function Disclosure({ title, isOpen, onToggle, children }) {
+  const toggle = (event) => {
+    event.preventDefault(); // the state opens it
+    onToggle();
+  };
   return html`
-    <section class="part">
-      <h3 class="disclosure">
-        <button
-          type="button"
-          aria-expanded=${String(isOpen)}
-          aria-controls=${`part-${id}`}
-          onClick=${onToggle}
-        >
-          ${title}
-        </button>
-      </h3>
-      <div class="panel-part" id=${`part-${id}`} hidden=${!isOpen}>${isOpen && children}</div>
-    </section>
+    <details class="disclosure" open=${isOpen}>
+      <summary onClick=${toggle}>${title}</summary>
+      <div class="panel-part">${isOpen && children}</div>
+    </details>
   `;
 }
 
