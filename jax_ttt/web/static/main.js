@@ -93,7 +93,7 @@ function Status({ app }) {
   }
   return html`
     <div class=${`status ${buttons.length > 1 ? "two" : ""}`} id="status" data-tone=${tone}>
-      <p class="status-main">${app.show.isMoving ? "The agent plays itself" : main}</p>
+      <p class="status-main">${app.show.isMoving ? "It plays itself" : main}</p>
       <p class="status-more">${invitingText(app) ?? shown.hintText ?? more}</p>
       <div class="status-buttons">
         ${buttons.map(

@@ -47,19 +47,13 @@ function oneSeatText({ side, seat, origin }) {
   return `It moves ${SEATS[side]} and ${verb}${played}${by}. You move ${SEATS[other(side)]}.`;
 }
 
-// A large button; `id` names its texts, of which the second one describes it.
+// A large button: a card, all of which can be clicked, with a text that describes it.
 function Way({ id, title, text, look = "", onClick }) {
   return html`
-    <button
-      type="button"
-      class=${`way ${look}`}
-      aria-labelledby=${`${id}-title`}
-      aria-describedby=${`${id}-text`}
-      onClick=${onClick}
-    >
-      <span class="way-title" id=${`${id}-title`}>${title}</span>
-      <span class="way-text" id=${`${id}-text`}>${text}</span>
-    </button>
+    <div class=${`way ${look}`}>
+      <button type="button" aria-describedby=${`way-${id}`} onClick=${onClick}>${title}</button>
+      <p id=${`way-${id}`}>${text}</p>
+    </div>
   `;
 }
 
