@@ -248,6 +248,7 @@ const TASKS = {
     const { rules, agent, player } = await playerOf(path);
     const app = pageOf({ rules, agent, player, level: "casual", depth: 0, moves, side: "x" });
     app.training = { isBusy, agentId: "one" };
+    app.learningOnBoard = null;
     app.play.opponent.agent = "one";
     const status = statusOf(app);
     return [status.more, spokenStatus(app, status)];

@@ -124,8 +124,7 @@ export function statusOf(app) {
   if (game.notCounted) notes.push(`Not counted: ${game.notCounted}.`);
   const main = game.isPersonsTurn ? `Your turn: ${letter}` : "The agent is choosing a move…";
   const learning = app.learningOnBoard;
-  const isProven = learning !== null && learning.provenAt !== null;
-  if (isProven && (learning.isMoment || !learning.isBusy)) {
+  if (learning && learning.provenAt !== null && (learning.isMoment || !learning.isBusy)) {
     const more = [capital(learning.sinceText), main, ...notes].join(". ");
     return { main: `Unbeatable${learning.seatText}`, more, tone: "proven" };
   }
