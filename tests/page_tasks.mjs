@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 
 const [folder] = process.argv.slice(2);
 const load = (name) => import(pathToFileURL(`${folder}/${name}`));
+const { DATA } = await load("engine/page_data.js");
 const { Rules } = await load("engine/rules.js");
 const { solve } = await load("engine/solver.js");
 const { ResultSolver } = await load("engine/result_solver.js");
@@ -104,6 +105,8 @@ function randomNumbers() {
 const TASKS = {
   // The result of the empty board to the first player, by game.
   emptyBoards({ envIds }) {
+    // A board that the first player loses in a moment; the package does not have it.
+    DATA.games.connect_6x4 = { ...DATA.games.connect_5x4, columns: 6 };
     return envIds.map((envId) => {
       const rules = new Rules(envId);
       return new ResultSolver(rules).result(rules.start, Infinity);
