@@ -162,22 +162,19 @@ def test_where_no_exact_value_is_known_a_proof_or_the_agents_search_answers(page
     assert page.status() == "You lost."
 
 
-def test_a_page_that_cannot_compute_exact_values_shows_it_and_plays(
-    open_page, served_url
-):
-    """Its computing part does not start, for instance since the server has ended."""
-    page = open_page(served_url, expected="ERR_|Failed to load")
-    workers = []
+REFUSE_EXACT = """() => {
+  const post = Worker.prototype.postMessage;
+  Worker.prototype.postMessage = function (message, ...more) {
+    if (message.task?.name !== "exact") return post.call(this, message, ...more);
+    this.onerror(new ErrorEvent("error", { message: "refused", cancelable: true }));
+  };
+}"""
+"""Let the worker fail that computes exact results."""
 
-    def refuse_all_but_the_first(route):
-        workers.append(route)
-        if len(workers) == 1:  # it computes the agents' moves
-            route.continue_()
-        else:
-            route.abort()
 
-    page.context.route("**/static/worker.js", refuse_all_but_the_first)
-    page.reload()
+def test_a_page_that_cannot_compute_exact_values_shows_it_and_plays(page):
+    """Its computing part fails, for instance since the server has ended."""
+    page.evaluate(REFUSE_EXACT)
     page.show("Exact values")
     name = "Exact values (not known)"
     expect(page.get_by_role("checkbox", name="Exact")).to_have_accessible_name(name)
