@@ -8,7 +8,7 @@ import { writeAgent } from "../files/agent_writer.js";
 import * as storage from "../files/storage.js";
 
 const NAMES = "agent."; // begin of the names of agents in the storage
-export const BROWSER = "browser/"; // how the id of an agent of this browser begins
+const BROWSER = "browser/"; // how the id of an agent of this browser begins
 export const LIVE = "live/"; // how the id of an agent in training begins
 const FULL = "This browser has no room left: download or delete an agent.";
 

@@ -1,0 +1,322 @@
+// The page: a board with its tools, and the panels beside it.
+
+import { provenText } from "../state/board_values.js";
+import { say } from "../state/messages.js";
+import { LAYERS, TABS, openingOf, tabWith } from "../state/settings.js";
+import { statusOf } from "../state/status.js";
+import { inSentence, number } from "../state/words.js";
+import { SetupTools } from "./analysis_panel.js";
+import { Board } from "./board.js";
+import { ComparePanel } from "./compare_panel.js";
+import { Invitation } from "./invitation.js";
+import { LearningPanel } from "./learning_panel.js";
+import { Legend } from "./legend.js";
+import { MoveList } from "./moves.js";
+import { NetworkPanel } from "./network_panel.js";
+import { KeysPanel, PlayPanel } from "./play_panel.js";
+import { ProofPanel } from "./proof_panel.js";
+import { ReviewPanel } from "./review_panel.js";
+import { asSvg, copy, textOf } from "./share.js";
+import { StatisticsPanel } from "./statistics_panel.js";
+import { Button, Check, Disclosure, Icon, Tabs, ThemeButton } from "./ui.js";
+import { ProofMoment, Rates } from "./watching.js";
+import { html, useErrorBoundary } from "../vendor/htm-preact.js";
+
+const PANELS = {
+  settings: PlayPanel,
+  review: ReviewPanel,
+  learning: LearningPanel,
+  proof: ProofPanel,
+  compare: ComparePanel,
+  statistics: StatisticsPanel,
+  keys: KeysPanel,
+  network: NetworkPanel,
+};
+const WITHOUT_SERVER =
+  "This page works without a server. With the program installed, python -m jax_ttt.web also " +
+  "has the agents of your runs, and shows runs while they train.";
+const INVITING = "A move of yours begins your own game. Your turn: X";
+const COLOURED = "The colours are the values of the moves. A move of yours begins your game.";
+const AT_ITS_BEST = "Play it at full strength";
+const EXACT_NOTES = {
+  "not known": "The exact result is not known yet: too many moves are left.",
+  "partly known":
+    "Only the moves that win or lose at once are exact here: too many moves are left.",
+};
+
+function GameLinks({ app }) {
+  const all = app.games();
+  const games = all.map(({ envId, title }, i) => {
+    const isOpen = envId === app.rules.envId;
+    const [, family, size] = /^(\D+)( \d.*)?$/.exec(title);
+    // A phone shows the words that games share once.
+    const isRepeated = size && all[i - 1]?.title.startsWith(`${family} `);
+    return html`<button
+      key=${envId}
+      type="button"
+      aria-current=${isOpen ? "page" : undefined}
+      onClick=${() => app.chooseGame(envId)}
+    >
+      <span class=${isRepeated ? "repeated" : ""}>${family}</span>${size}
+    </button>`;
+  });
+  return html`<nav aria-label="Games">${games}</nav>`;
+}
+
+// What the first screen shows on the board; null where it shows nothing there.
+function invitingText({ show }) {
+  if (show.position === null) return null;
+  return show.isMoving ? INVITING : COLOURED;
+}
+
+function Status({ app }) {
+  const { main, more, tone } = statusOf(app);
+  const { play, shown } = app;
+  const { game } = play;
+  const isFinished = game.isOver && game.isLatest && !game.isDemo;
+  const openReview = () => showPanel(app, "review");
+  const { nextLevel } = play;
+  const buttons = [];
+  if (app.show.isMoving) {
+    const isPaused = app.show.isPaused;
+    buttons.push([isPaused ? "Go on" : "Pause", () => app.show.pause()]);
+  } else if (tone === "proven" && play.opponent.level !== "full") {
+    buttons.push([AT_ITS_BEST, () => play.playAt("full")]);
+  } else if (game.error) buttons.push(["Try again", () => game.proceed({})]);
+  else if (game.isDemo && play.interrupted) {
+    buttons.push(["Back to your game", () => play.goBack()]);
+  } else if (isFinished) {
+    if (nextLevel) buttons.push([`Play ${nextLevel.name} next`, () => play.playNextLevel()]);
+    buttons.push(["Review this game", openReview, "panels"]);
+  }
+  return html`
+    <div class=${`status ${buttons.length > 1 ? "two" : ""}`} id="status" data-tone=${tone}>
+      <p class="status-main">${app.show.isMoving ? "It plays itself" : main}</p>
+      <p class="status-more">${invitingText(app) ?? shown.hintText ?? more}</p>
+      <div class="status-buttons">
+        ${buttons.map(
+          ([text, act, controls], i) =>
+            html`<button key=${i} type="button" aria-controls=${controls} onClick=${act}>
+              ${text}
+            </button>`,
+        )}
+      </div>
+    </div>
+  `;
+}
+
+// The buttons under the board.
+function Tools({ app }) {
+  const { play, shown } = app;
+  const { game } = play;
+  if (play.analysis?.setup) return html`<${SetupTools} app=${app} />`;
+  return html`
+    <div class="bar">
+      <button type="button" class="primary" onClick=${() => play.startNewGame()}>New game</button>
+      <${Button} isDisabled=${!game.hasBegun} onClick=${() => game.undo()}>Undo<//>
+      <${Button} isDisabled=${!shown.canHint} onClick=${() => shown.showHint()}>Hint<//>
+    </div>
+  `;
+}
+
+// A choice that holds from the next game on only.
+function PendingChoice({ app }) {
+  if (!app.play.isChoicePending) return null;
+  return html`<p class="notice">
+    This starts with the next game.${" "}
+    <button type="button" onClick=${() => app.play.newGame()}>Start a new game now</button>
+  </p>`;
+}
+
+// What is shown on the board.
+function Layers({ app }) {
+  const { shown, selection } = app;
+  const { layers } = shown;
+  // The exact values stand last: their label changes its width, and would move others.
+  const names = [...selection.kinds, "numbers", "line", "mistakes", "exact"];
+  const state = layers.has("exact") ? shown.exactState : "known";
+  const checks = names.map((layer) => {
+    const change = (isShown) => shown.showLayer(layer, isShown);
+    const note = layer === "exact" && state !== "known" ? ` (${state})` : "";
+    return html`<${Check}
+      key=${layer}
+      label=${LAYERS[layer] + note}
+      checked=${layers.has(layer)}
+      onChange=${change}
+    />`;
+  });
+  return html`<div class="switches" role="group" aria-label="Show on the board">${checks}</div>`;
+}
+
+// What the legend does not say of the values. It stands last, so that nothing moves when it
+// appears.
+function LayerNotes({ app }) {
+  const { rules, shown, play, selection } = app;
+  if (rules.isOver(play.game.position)) return null;
+  const notes = [];
+  if (shown.layers.has("exact")) {
+    notes.push(EXACT_NOTES[shown.exactState] ?? provenText(shown.proof));
+  }
+  const { agents, line } = shown;
+  if (line.length) {
+    const moves = rules.lineText(play.game.position, line);
+    notes.push(`Next moves of ${inSentence(selection.title)}: ${moves}.`);
+  }
+  if (agents.length) {
+    const titles = agents.map(({ entry }) => entry.title).join(", ");
+    notes.push(`Values of: ${titles}.`);
+    const { opponent } = play;
+    if (shown.isOpponentEarlier && agents.some(({ loaded }) => loaded?.id === opponent.agent)) {
+      const updates = number(opponent.loaded.file.updates);
+      notes.push(`Your opponent stays as it was at update ${updates} until the next game.`);
+    }
+  }
+  return notes.length ? html`<p class="note">${notes.join(" ")}</p>` : null;
+}
+
+function Sharing({ app }) {
+  const { rules, play } = app;
+  const { position, start, moves, at } = play.game;
+  const text = () => textOf(rules, position, start === rules.start ? moves.slice(0, at) : []);
+  const copied = async (name, text) => {
+    const isCopied = await copy(text);
+    say(isCopied ? `${name} copied.` : "This browser does not let the page copy.");
+  };
+  return html`
+    <div class="bar quiet">
+      <button type="button" onClick=${() => copied("Link", play.link)}>Copy link</button>
+      <button type="button" onClick=${() => copied("Text", text())}>
+        Copy as text
+      </button>
+      <button type="button" onClick=${() => copied("SVG", asSvg(rules, position))}>
+        Copy as SVG
+      </button>
+    </div>
+  `;
+}
+
+// A part of a tab. Where it fails, the board goes on.
+function Part({ app, id }) {
+  const [error] = useErrorBoundary((reason) => console.error(reason));
+  if (error) return html`<p class="problem">This panel failed: ${error.message}</p>`;
+  return html`<${PANELS[id]} app=${app} />`;
+}
+
+// The panel of a tab: its part, or where it has several, their titles, of which one is open.
+function Panel({ app, tab }) {
+  const { panel: open } = app.settings;
+  const parts = Object.entries(TABS[tab].parts);
+  if (parts.length === 1) return html`<${Part} key=${tab} app=${app} id=${tab} />`;
+  return parts.map(
+    ([id, title]) => html`
+      <${Disclosure}
+        key=${id}
+        title=${title}
+        isOpen=${id === open}
+        onToggle=${() => app.openPanel(id === open ? tab : id)}
+      >
+        <${Part} app=${app} id=${id} />
+      <//>
+    `,
+  );
+}
+
+function Panels({ app }) {
+  const { panel: open } = app.settings;
+  const tabs = Object.entries(TABS).map(([id, { title }]) => ({
+    id,
+    title,
+    panel: () => html`<${Panel} app=${app} tab=${id} />`,
+  }));
+  return html`
+    <section
+      class="panels"
+      id="panels"
+      aria-label="Settings, learning, proof and more"
+    >
+      <${Tabs}
+        label="Panels"
+        tabs=${tabs}
+        selected=${open === null ? null : tabWith(open)}
+        onSelect=${(id) => showPanel(app, openingOf(id))}
+      >
+        <button type="button" class="to-board" onClick=${focusBoard}>
+          <${Icon} name="board" />Board
+        </button>
+      <//>
+      ${app.isInviting && html`<${Invitation} app=${app} focusBoard=${focusFirst} />`}
+    </section>
+  `;
+}
+
+// What stands beside and under the board once the person plays.
+function BesideBoard({ app }) {
+  return html`
+    <${PendingChoice} app=${app} />
+    <${Layers} app=${app} />
+    <div class="beside">
+      <${MoveList} rules=${app.rules} game=${app.play.game} marks=${app.shown.marks()} />
+      <${Legend} app=${app} />
+    </div>
+    <${Sharing} app=${app} />
+    <${LayerNotes} app=${app} />
+  `;
+}
+
+export function Page({ app }) {
+  const learning = app.learningOnBoard;
+  return html`
+    <a class="skip" href="#board" onClick=${focusBoard}>Skip to the board</a>
+    <header>
+      <h1>jax_ttt</h1>
+      <${GameLinks} app=${app} />
+      <${ThemeButton} />
+    </header>
+    <main>
+      <section class=${`play ${app.isInviting ? "inviting" : ""}`} aria-labelledby="play-title">
+        <h2 id="play-title" class="unseen">Game</h2>
+        <${Status} app=${app} />
+        <div id="board">
+          <${Board}
+            key=${app.rules.envId}
+            ...${app.shown.board()}
+            onPlay=${(action) => app.play.act(action)}
+          />
+          ${learning?.isMoment && html`<${ProofMoment} learning=${learning} />`}
+        </div>
+        ${learning && html`<div class="under-board"><${Rates} learning=${learning} /></div>`}
+        <${Tools} app=${app} />
+        ${!app.isInviting && html`<${BesideBoard} app=${app} />`}
+      </section>
+      <${Panels} app=${app} />
+    </main>
+    <footer>
+      <p>${app.source.live ? "" : WITHOUT_SERVER}</p>
+    </footer>
+  `;
+}
+
+// Open a tab, and bring its panel into view, which lies below the board on a phone.
+function showPanel(app, id) {
+  app.openPanel(id);
+  const isBelow = matchMedia("(max-width: 699px)").matches; // as in sizes.css
+  if (isBelow) document.getElementById("panels").scrollIntoView();
+}
+
+// Bring the board into view, which lies above the panels on a phone.
+export function reveal() {
+  for (const id of ["board", "status"]) {
+    document.getElementById(id).scrollIntoView({ block: "nearest" });
+  }
+}
+
+function focusBoard(event) {
+  event.preventDefault();
+  focusFirst();
+}
+
+function focusFirst() {
+  reveal();
+  const first = document.querySelector("#board [tabindex='0']");
+  /** @type {HTMLElement} */ (first).focus({ preventScroll: true });
+}
