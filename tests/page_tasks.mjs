@@ -55,6 +55,7 @@ function pageOf({ rules, agent, player, level, depth, moves, side, start, comput
     settings: { layers: new Set(), panel: "game" },
     selection: { loaded },
     training: {},
+    show: { position: null },
     followed: {},
     changed() {},
   };

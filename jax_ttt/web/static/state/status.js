@@ -123,6 +123,7 @@ export function statusOf(app) {
   const notes = [opponentText(app)];
   if (game.notCounted) notes.push(`Not counted: ${game.notCounted}.`);
   const main = game.isPersonsTurn ? `Your turn: ${letter}` : "The agent is choosing a move…";
+  if (app.show.position !== null) return showStatus(app.show, main);
   const learning = app.learningOnBoard;
   if (learning && learning.provenAt !== null && (learning.isMoment || !learning.isBusy)) {
     const more = [capital(learning.sinceText), main, ...notes].join(". ");
@@ -130,6 +131,13 @@ export function statusOf(app) {
   }
   if (learning?.isBusy) notes.unshift(learningText(learning));
   return { main, more: notes.join(". "), tone: "" };
+}
+
+// What the first screen shows on the board; `turn` says whose turn it is in the person's game.
+function showStatus({ isMoving }, turn) {
+  const more = `A move of yours begins your own game. ${turn}`;
+  if (isMoving) return { main: "It plays itself", more, tone: "" };
+  return { main: turn, more: "The colours are the values of the moves.", tone: "" };
 }
 
 // How far an agent has learned that the board shows.

@@ -35,8 +35,6 @@ const PANELS = {
 const WITHOUT_SERVER =
   "This page works without a server. With the program installed, python -m jax_ttt.web also " +
   "has the agents of your runs, and shows runs while they train.";
-const INVITING = "A move of yours begins your own game. Your turn: X";
-const COLOURED = "The colours are the values of the moves. A move of yours begins your game.";
 const AT_ITS_BEST = "Play it at full strength";
 const EXACT_NOTES = {
   "not known": "The exact result is not known yet: too many moves are left.",
@@ -63,12 +61,6 @@ function GameLinks({ app }) {
   return html`<nav aria-label="Games">${games}</nav>`;
 }
 
-// What the first screen shows on the board; null where it shows nothing there.
-function invitingText({ show }) {
-  if (show.position === null) return null;
-  return show.isMoving ? INVITING : COLOURED;
-}
-
 function Status({ app }) {
   const { main, more, tone } = statusOf(app);
   const { play, shown } = app;
@@ -91,8 +83,8 @@ function Status({ app }) {
   }
   return html`
     <div class=${`status ${buttons.length > 1 ? "two" : ""}`} id="status" data-tone=${tone}>
-      <p class="status-main">${app.show.isMoving ? "It plays itself" : main}</p>
-      <p class="status-more">${invitingText(app) ?? shown.hintText ?? more}</p>
+      <p class="status-main">${main}</p>
+      <p class="status-more">${shown.hintText ?? more}</p>
       <div class="status-buttons">
         ${buttons.map(
           ([text, act, controls], i) =>
