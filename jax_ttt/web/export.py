@@ -131,14 +131,20 @@ def _offline_page(
 
 def _with_parts(text: str, head: str, end: str) -> str:
     """Return a page with a part after its `charset`, and one at the end of its body."""
-    for before, after, part in (
-        ('<meta charset="utf-8">\n', "", f"{head}\n"),
-        ("", "</body>", f"{end}\n"),
-    ):
-        if text.count(before + after) != 1:
-            raise ValueError(f"{INDEX} needs one {before + after}")
-        text = text.replace(before + after, before + part + after)
-    return text
+    charset = '<meta charset="utf-8">\n'
+    text = _replace_once(text, charset, f"{charset}{head}\n")
+    return _replace_once(text, "</body>", f"{end}\n</body>")
+
+
+def _replace_once(text: str, old: str, new: str) -> str:
+    """Return a text with a new part in place of one that it has once.
+
+    Raises:
+        ValueError: it has the old part not once.
+    """
+    if text.count(old) != 1:
+        raise ValueError(f"{INDEX} needs one {old}")
+    return text.replace(old, new)
 
 
 def _policy_element(policy: str) -> str:

@@ -124,6 +124,19 @@ def test_the_agent_waits_on_the_first_screen_where_it_moves_first(
     expect(other.get_by_role("radio", name="O, the agent starts")).to_be_checked()
 
 
+def test_a_link_begins_its_game_without_the_first_screen(open_page, served_url):
+    address = browsing.link(served_url, "connect_7x6", [], side="o")
+    page = open_page(address, is_new=True, is_entered=False)
+    page.has_moves(1)
+    expect(way(page, "Play it")).to_have_count(0)
+    # The address of the first screen itself, loaded again, stays there.
+    page = open_page(served_url, is_new=True, is_entered=False)
+    way(page, "Play it").wait_for()
+    assert "game=tic_tac_toe" in page.url
+    page.page.reload()
+    way(page, "Play it").wait_for()
+
+
 def test_squares_are_coloured_by_value_and_numbers_are_for_those_who_ask(page):
     page.play(4)
     page.show("Mark mistakes", is_shown=False)
