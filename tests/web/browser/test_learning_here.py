@@ -301,6 +301,21 @@ def test_a_deleted_agent_is_named_by_no_status(open_page, exported_url):
     page.says_no("an earlier training")
 
 
+def test_after_a_reset_the_selected_agent_is_shown_as_it_is(open_page, exported_url):
+    """Also where a snapshot of the deleted agent was selected."""
+    page = open_page(exported_url)
+    start(page, seed=5)
+    finished(page)
+    page.get_by_role("slider", name="Snapshot").press("Home")
+    page.says("The table you trained at update 0")
+    page.button("Reset").click()
+    page.agree("Delete the training")
+    page.says("Our network")
+    page.says_no("at update")
+    expect(page.tab("Proof")).to_contain_text("As X: Unbeatable")
+    page.play_to_the_end()
+
+
 def test_the_board_shows_only_what_is_being_trained(open_page, exported_url):
     page = open_page(exported_url)
     start(page, "Table", seed=1)
