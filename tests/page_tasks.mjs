@@ -18,7 +18,7 @@ const { countByStones } = await load("engine/corrections.js");
 const { BoardValues, provenText } = await load("state/board_values.js");
 const { Grades } = await load("state/grades.js");
 const { movesText } = await load("state/comparison.js");
-const { Selection } = await load("state/selection.js");
+const { Resource } = await load("state/resource.js");
 const { Game } = await load("state/game.js");
 const { Opponent } = await load("state/opponent.js");
 const { Shown } = await load("state/shown.js");
@@ -35,45 +35,43 @@ async function playerOf(path) {
 }
 
 // An engine that computes in this thread, without a worker; no position is solved in time.
-function engineOf(rules, player) {
+function engineOf(rules, player, areAllOwn = false) {
   return {
     exact: async () => null,
     values: async ({ position }) => ({
       values: player.values(position),
       move: player.move(position),
     }),
-    agentMoves: async ({ moves, side }) => compareMoves(rules, player, moves, side),
+    agentMoves: async ({ moves, side }) => {
+      if (areAllOwn) return { areAgents: moves.map(() => true) };
+      return compareMoves(rules, player, moves, side);
+    },
   };
 }
 
 // The state of a page with a person's game against an agent, as far as its words need it.
-function pageOf({ rules, agent, player, level, depth, moves, side, start, computed }) {
+function pageOf({ rules, agent, player, level, depth, moves, side, ...options }) {
+  const { start = rules.start, computed, areAllOwn } = options;
   const loaded = { key: "one", id: "one", update: null, file: agent };
-  const app = {
-    rules,
-    engine: engineOf(rules, player),
-    settings: { layers: new Set(), panel: "game" },
-    selection: { loaded },
-    training: {},
-    show: { position: null },
-    followed: {},
-    changed() {},
-  };
-  const opponent = new Opponent(app, { level, depth, name: "One" });
+  const engine = engineOf(rules, player, areAllOwn);
+  const settings = { layers: new Set(), panel: "game" };
+  const selection = { loaded };
+  const grades = new Grades({ engine });
+  if (computed) grades.computed.set(loaded.key, computed);
+  const opponent = new Opponent({ grades, rules }, { level, depth, name: "One" });
   Object.assign(opponent, { loaded, side: side === "x" ? "o" : "x" });
   const players = { x: side === "x" ? null : () => {}, o: side === "o" ? null : () => {} };
-  const game = new Game({ rules, players, changed() {}, moves, start: start ?? rules.start });
-  app.grades = new Grades(app);
-  if (computed) app.grades.computed.set(loaded.key, computed);
-  app.play = { game, opponent, analysis: null, demoSide: null };
-  app.shown = new Shown(app);
-  return app;
+  const game = new Game({ rules, players, stepped() {}, moves, start });
+  const play = { game, opponent, analysis: null, demoSide: null };
+  const shown = new Shown({ engine, settings, selection, play, grades });
+  const learn = { training: {}, followed: {}, onBoard: null };
+  return { grades, learn, play, show: { position: null }, shown };
 }
 
 // Wait until what the status needs is computed; each answer may lead to another request.
-async function settled(app) {
-  for (let i = 0; i < 3; i += 1) {
-    statusOf(app);
+async function settled(page) {
+  for (let i = 0; i < 4; i += 1) {
+    statusOf(page);
     await new Promise((resolve) => setTimeout(resolve));
   }
 }
@@ -166,9 +164,9 @@ const TASKS = {
       agentMoves: async (request) => compareMoves(rules, player, request.moves, request.side),
     };
     const loaded = { key: "one", file: agent };
-    const values = new BoardValues({ engine, changed() {} });
+    const values = new BoardValues(engine);
     const arrived = () => new Promise((resolve) => setTimeout(resolve));
-    const sides = new Grades(null).provenSides(loaded);
+    const sides = new Grades({}).provenSides(loaded);
     const findWinner = () => values.provenWinner({ rules, moves, agent: loaded, sides });
     findWinner();
     await arrived();
@@ -235,27 +233,25 @@ const TASKS = {
     const moves = playedMoves({ rules, player, agentSide, isOwn, start });
     const side = agentSide === "x" ? "o" : "x";
     const game = { moves, side, start: begun.length ? start : rules.start };
-    const app = pageOf({ rules, agent, player, level, depth, computed, ...game });
-    if (areAllOwn) app.engine.agentMoves = async () => ({ areAgents: moves.map(() => true) });
-    await settled(app);
-    const { main, more } = statusOf(app);
-    const judgements = app.shown.judgements();
+    const page = pageOf({ rules, agent, player, level, depth, computed, areAllOwn, ...game });
+    await settled(page);
+    const { main, more } = statusOf(page);
+    const judgements = page.shown.judgements();
     const review = judgements.map((one, ply) => [verdictOf(one, moves[ply]), one.source ?? ""]);
-    const { title: opponent } = app.play.opponent;
-    const heading = gameText(app, { isLong: true });
-    return { main, more, heading, review, opponent, title: titleOf(app) };
+    const { title: opponent } = page.play.opponent;
+    const heading = gameText(page, { isLong: true });
+    return { main, more, heading, review, opponent, title: titleOf(page) };
   },
 
   // The status of a game against the agent in training after these moves, and what a screen reader
   // hears.
   async statusInTraining({ path, moves, isBusy }) {
     const { rules, agent, player } = await playerOf(path);
-    const app = pageOf({ rules, agent, player, level: "casual", depth: 0, moves, side: "x" });
-    app.training = { isBusy, agentId: "one" };
-    app.learningOnBoard = null;
-    app.play.opponent.agent = "one";
-    const status = statusOf(app);
-    return [status.more, spokenStatus(app, status)];
+    const page = pageOf({ rules, agent, player, level: "casual", depth: 0, moves, side: "x" });
+    page.learn.training = { isBusy, agentId: "one" };
+    page.play.opponent.agent = "one";
+    const status = statusOf(page);
+    return [status.more, spokenStatus(page, status)];
   },
 
   // The title of the document after each of these moves against an agent.
@@ -277,28 +273,49 @@ const TASKS = {
     return movesText(rules, rules.positions(line).at(-1), sides, new Map(exact));
   },
 
-  // Which files are shown of an agent that learns: before each of them arrives, it has
-  // learned `learned` times more.
-  async shownFiles({ learned }) {
-    const rules = new Rules("tic_tac_toe");
-    const agent = { id: "one", kind: "table" };
+  // Which values a Resource shows of a key that gets new versions: before each of them arrives,
+  // `learned` more have come.
+  async shownValues({ learned }) {
+    const resource = new Resource();
     const arrivals = [];
-    const app = {
-      rules,
-      settings: { choicesFor: () => ({ level: "full", agent: agent.id }) },
-      agents: { for: () => [agent], load: () => new Promise((end) => arrivals.push(end)) },
-      comparison: { reload() {} },
-      changed() {},
-    };
-    const selection = new Selection(app);
+    const load = () => new Promise((end) => arrivals.push(end));
+    let version = 0;
+    const ask = () => resource.get("one", load, version).value ?? null;
     const shown = [];
     for (const times of learned) {
-      for (let i = 0; i < times; i += 1) selection.reload(agent.id);
-      arrivals.shift()?.({ id: agent.id, update: null, number: shown.length });
+      for (let i = 0; i < times; i += 1) {
+        version += 1;
+        ask();
+      }
       await new Promise((resolve) => setTimeout(resolve));
-      shown.push(selection.loaded?.number ?? null);
+      arrivals.shift()?.(shown.length);
+      await new Promise((resolve) => setTimeout(resolve));
+      shown.push(ask());
+      await new Promise((resolve) => setTimeout(resolve));
     }
     return { shown, underWay: arrivals.length };
+  },
+
+  // How a Resource tells of a load that fails, and what a call of `load` gets.
+  async failedLoads() {
+    const resource = new Resource();
+    let count = 0;
+    const load = async () => {
+      count += 1;
+      if (count === 1) throw new DOMException("Another one replaced it.", "AbortError");
+      throw new Error("It failed.");
+    };
+    const arrived = () => new Promise((resolve) => setTimeout(resolve));
+    const told = [];
+    for (let i = 0; i < 3; i += 1) {
+      const { value = null, error } = resource.get("one", load);
+      told.push([value, error?.message ?? null]);
+      await arrived();
+    }
+    resource.set("one", "found");
+    const { value, error } = resource.get("one", load);
+    told.push([value, error]);
+    return { told, count, loaded: await resource.load("one", load) };
   },
 
   // How many corrections there are for each number of stones.

@@ -208,7 +208,7 @@ def test_modules_that_can_not_be_joined_are_refused(tmp_path, code, reason):
 def test_the_vendored_module_is_the_one_that_its_readme_names():
     vendor = export.STATIC / "vendor"
     (digest,) = re.findall(r"`([0-9a-f]{64})`", (vendor / "README.md").read_text())
-    content = (vendor / "htm-preact.js").read_bytes()
+    content = (vendor / "preact.js").read_bytes()
     assert hashlib.sha256(content).hexdigest() == digest
 
 

@@ -9,7 +9,7 @@ from jax_ttt.web.export import STATIC
 MAY_IMPORT = {
     "engine": "",
     "files": "engine",
-    "state": "engine files",
+    "state": "engine files vendor",
     "views": "engine files state vendor",
 }
 """The rooms that the modules of a room may import, besides their own."""
@@ -40,3 +40,14 @@ def test_a_room_imports_what_the_table_allows(room):
         if other.parts[0] not in allowed
     ]
     assert not wrong
+
+
+def test_the_state_of_the_page_has_signals_and_no_views():
+    modules = [*(STATIC / "state").glob("*.js")]
+    names = {
+        name
+        for path in modules
+        for imported in re.findall(r"{([^}]*)} from \"../vendor/", path.read_text())
+        for name in imported.replace(" ", "").split(",")
+    }
+    assert {"signal", "effect"} <= names <= {"batch", "effect", "signal", "untracked"}

@@ -1,14 +1,14 @@
 // Starts the page: its state, its first rendering, and the keys of the whole page.
 
 import { openSource } from "./files/source.js";
-import { App } from "./state/app.js";
+import { makeState } from "./state/page_state.js";
 import { titleOf } from "./state/status.js";
-import { Page, reveal } from "./views/page.js";
+import { Page } from "./views/page.js";
 import { isShortcut } from "./views/ui.js";
-import { html, render } from "./vendor/htm-preact.js";
+import { effect, html, render } from "./vendor/preact.js";
 
 // Keys of the whole page; a field, a tab or a board that uses a key itself keeps it.
-function onKey(app, event) {
+function onKey({ play, shown }, event) {
   if (isShortcut(event) || event.defaultPrevented) return;
   const { target } = event;
   if (target.closest("select, textarea, [role=tablist], dialog")) return;
@@ -16,7 +16,6 @@ function onKey(app, event) {
   if (isField) return;
   const isInput = target.matches("input"); // the arrows are its own
   const key = event.key.toLowerCase();
-  const { play, shown } = app;
   const { game } = play;
   if (key === "arrowleft" && !isInput) game.goTo(game.at - 1);
   else if (key === "arrowright" && !isInput) game.goTo(game.at + 1);
@@ -24,25 +23,22 @@ function onKey(app, event) {
   else if (key === "n") play.startNewGame();
   else if (key === "u") game.undo();
   else if (key === "h") shown.showHint();
-  else if (/^\d$/.test(key)) play.act(app.rules.actionOfNumber(Number(key)));
+  else if (/^\d$/.test(key)) play.act(game.rules.actionOfNumber(Number(key)));
   else return;
   event.preventDefault();
 }
 
-function openPage() {
+async function openPage() {
   const root = document.getElementById("page");
-  const app = new App({
-    source: openSource(),
-    render: () => {
-      root.querySelector(".loading")?.remove();
-      document.title = titleOf(app);
-      render(html`<${Page} app=${app} />`, root);
-    },
-    reveal,
+  const state = makeState(openSource());
+  document.addEventListener("keydown", (event) => onKey(state, event));
+  window.addEventListener("hashchange", () => state.navigation.followAddress());
+  await state.navigation.start();
+  root.querySelector(".loading")?.remove();
+  render(html`<${Page} ...${state} />`, root);
+  effect(() => {
+    document.title = titleOf(state);
   });
-  document.addEventListener("keydown", (event) => onKey(app, event));
-  window.addEventListener("hashchange", () => app.followAddress());
-  return app.start();
 }
 
 openPage().catch((error) => {

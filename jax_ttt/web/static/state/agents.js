@@ -6,11 +6,15 @@ import { gameOf } from "../engine/rules.js";
 import { readAgent } from "../files/agent_file.js";
 import { writeAgent } from "../files/agent_writer.js";
 import * as storage from "../files/storage.js";
+import { batch } from "../vendor/preact.js";
+import { observe } from "./observe.js";
+import { Resource } from "./resource.js";
 
 const NAMES = "agent."; // begin of the names of agents in the storage
 const BROWSER = "browser/"; // how the id of an agent of this browser begins
 export const LIVE = "live/"; // how the id of an agent in training begins
 const FULL = "This browser has no room left: download or delete an agent.";
+const MAX_FILES = 64; // that are kept
 
 // A name with the kind of agent, once.
 function withKind(name, kind) {
@@ -24,9 +28,9 @@ const TITLES = {
   browser: ({ name, kind }) => `Kept: ${withKind(name, kind)}`,
 };
 
-// A text that changes when an agent's file does; null for an agent in training.
-export function versionOf(entry) {
-  return entry?.stamp ? `${entry.id}#${entry.stamp}` : null;
+// A text that changes when an agent's file does, or when the agent learns.
+export function versionOf({ id, stamp, updates }) {
+  return stamp ? `${id}#${stamp}` : `${id}@${updates}`;
 }
 
 function storedAgents() {
@@ -47,60 +51,58 @@ function readStored(id) {
   return storage.fromBase64(stored.data);
 }
 
-// The agents: `list` has { id, name, title, source, env_id, kind, updates,
-// stamp, snapshots } each, and `refused` { name, reason } of files that could not be read.
 export class Agents {
-  source; training; changed;
+  refused = []; // files that could not be read: { name, reason }
+  runs = []; // in training, that can be watched: { name, env_id, preset, seed, ... }
+  command = null; // that trains such a run; null without a server
+  served = []; // the agents of the source
+  stored = storedAgents(); // those of this browser
+  // The agent of this page's training, or null: { id, learner, envId, snapshots }, with a Map of
+  // the agents by update; see learned_agent.js.
+  live = null;
 
-  // `changed` is called after each change of the list; `training` is of training.js.
-  constructor({ source, training, changed }) {
-    Object.assign(this, { source, training, changed });
-    this.list = [];
-    this.refused = [];
-    this.runs = []; // in training, that can be watched: { name, env_id, preset, seed, ... }
-    this.command = null; // that trains such a run; null without a server
-    this.served = []; // the agents of the source
-    this.stored = storedAgents(); // those of this browser
+  constructor(source) {
+    this.source = source;
+    observe(this, "refused", "runs", "command", "served", "stored", "live");
+    this.ready = Promise.resolve(); // the list of the source has arrived
     this.numRefreshes = 0;
     this.newestReply = 0; // the number of the refresh that brought the list
-    this.cache = new Map(); // promises of loaded agents: by version, and then by update
+    this.files = new Resource({ max: MAX_FILES });
     storage.onChange((name) => {
       if (name.startsWith(NAMES)) this.readStorage();
     });
+  }
+
+  // All agents: { id, name, title, source, env_id, kind, updates, stamp, snapshots } each.
+  get list() {
+    return [...this.served, ...this.liveEntries, ...this.stored].map((entry) => ({
+      ...entry,
+      env_id: gameOf(entry.env_id),
+      title: TITLES[entry.source](entry),
+    }));
+  }
+
+  get liveEntries() {
+    if (this.live === null) return [];
+    const { id, learner, envId, snapshots } = this.live;
+    const updates = [...snapshots.keys()];
+    const names = { id, name: learner, kind: learner, env_id: envId, source: "live" };
+    return [{ ...names, updates: updates.at(-1), snapshots: updates }];
   }
 
   // Request the agents of the source. Without an answer the list stays as it was.
   async refresh() {
     this.numRefreshes += 1;
     const number = this.numRefreshes;
-    try {
-      const { agents, refused, runs = [], command = null } = await this.source.agents();
-      const isNewer = number > this.newestReply; // than what is there
-      if (!isNewer) return;
-      Object.assign(this, { served: agents, refused, runs, command, newestReply: number });
-    } finally {
-      this.relist();
-    }
+    const { agents, refused, runs = [], command = null } = await this.source.agents();
+    const isNewer = number > this.newestReply; // than what is there
+    if (!isNewer) return;
+    batch(() => Object.assign(this, { served: agents, refused, runs, command }));
+    this.newestReply = number;
   }
 
   readStorage() {
     this.stored = storedAgents();
-    this.relist();
-  }
-
-  // Put the list together, after a change of a part of it.
-  relist() {
-    const entries = [...this.served, ...this.training.entries, ...this.stored];
-    this.list = entries.map((entry) => ({
-      ...entry,
-      env_id: gameOf(entry.env_id),
-      title: TITLES[entry.source](entry),
-    }));
-    const versions = new Set(this.list.map(versionOf));
-    for (const version of this.cache.keys()) {
-      if (!versions.has(version)) this.cache.delete(version);
-    }
-    this.changed();
   }
 
   // The agents of a game.
@@ -116,21 +118,24 @@ export class Agents {
   // bytes }: `key` is the same where the contents are the same, `file` is as `readAgent`
   // returns it, and `bytes()` resolves to the file's.
   load(id, update = null) {
-    const version = versionOf(this.get(id));
-    if (version === null) return this.read(id, update);
-    if (!this.cache.has(version)) this.cache.set(version, new Map());
-    const loaded = this.cache.get(version);
-    if (!loaded.has(update)) {
-      const loading = this.read(id, update);
-      loading.catch(() => loaded.delete(update));
-      loaded.set(update, loading);
-    }
-    return loaded.get(update);
+    return this.files.load(...this.requestOf(id, update));
+  }
+
+  // The same as far as it is there, { value, error } as of a Resource: the one before where the
+  // agent has learned since.
+  shown(id, update = null) {
+    return this.files.get(...this.requestOf(id, update));
+  }
+
+  requestOf(id, update) {
+    const entry = this.get(id);
+    const version = entry === null ? id : versionOf(entry);
+    return /** @type {const} */ ([`${id}|${update}`, () => this.read(id, update), version]);
   }
 
   async read(id, update) {
     if (id.startsWith(LIVE)) {
-      const learned = this.training.learned(id, update);
+      const learned = this.learned(id, update);
       const key = `${id}@${learned.updates}`;
       return { key, id, update, file: asRead(learned), bytes: () => writeAgent(learned) };
     }
@@ -138,6 +143,14 @@ export class Agents {
     const file = await readAgent(bytes);
     const key = `${id}@${file.updates}#${file.sha256}`;
     return { key, id, update, file, bytes: async () => bytes };
+  }
+
+  // The agent of this page's training at an evaluation. Throws where it is gone.
+  learned(id, update) {
+    const snapshots = this.live?.id === id ? this.live.snapshots : new Map();
+    const agent = snapshots.get(update ?? [...snapshots.keys()].at(-1));
+    if (agent === undefined) throw new Error("The agent of this training is gone.");
+    return agent;
   }
 
   // Load the shipped agents, so that the page can play on without its server.

@@ -2,6 +2,8 @@
 
 import { SIDES } from "../engine/rules.js";
 import { LEVELS, agentPlayer, isSolved, perfectPlayer } from "./levels.js";
+import { reveal } from "./messages.js";
+import { observe } from "./observe.js";
 
 const PERSON = "";
 const EXPERT = "expert";
@@ -10,21 +12,22 @@ const LEARNED = ["network", "table"]; // layers
 
 // The stones of a position that is being set up, cell by cell: "x", "o" or null.
 class Setup {
+  stones; rules;
+  tool = "x"; // what a click does: set "x" or "o", or "remove" a stone
+
   constructor(rules, position) {
     this.rules = rules;
     this.stones = Array.from({ length: rules.numCells }, (_, cell) => rules.stone(position, cell));
-    this.tool = "x"; // what a click does: set "x" or "o", or "remove" a stone
-    this.check();
+    observe(this, "stones", "tool");
   }
 
-  // Find out whether a game can lead to the stones: `result` is { position } or { error }.
-  check() {
-    this.result = this.rules.setUp(this.stones);
+  // Whether a game can lead to the stones: { position } or { error }.
+  get result() {
+    return this.rules.setUp(this.stones);
   }
 
   clear() {
-    this.stones.fill(null);
-    this.check();
+    this.stones = this.stones.map(() => null);
   }
 
   // The stones as a position that the board shows; it need not be possible in a game.
@@ -37,7 +40,8 @@ class Setup {
   // Set or remove a stone. Where stones fall, it lies on the others of its column, and the
   // topmost one is removed.
   act(action) {
-    const { rules, stones } = this;
+    const { rules } = this;
+    const stones = [...this.stones];
     if (this.tool === "remove") {
       const top = stones.findIndex((stone, i) => stone !== null && rules.actionOf(i) === action);
       if (top >= 0) stones[top] = null;
@@ -45,23 +49,33 @@ class Setup {
       const cell = rules.falls ? rules.cell(this.position, action) : action;
       if (cell !== null) stones[cell] = this.tool;
     }
-    this.check();
+    this.stones = stones;
   }
 }
 
 export class Analysis {
-  constructor(app) {
-    this.app = app;
-    this.movers = { x: PERSON, o: PERSON }; // who moves each side in a match
-    this.isMatch = false; // whether they move now, and not the person alone
-    this.setup = null; // the position that is being set up
-    const others = [...app.settings.layers].filter((layer) => !LEARNED.includes(layer));
+  engine; agents; selection; play; rules;
+  movers = { x: PERSON, o: PERSON }; // who moves each side in a match
+  isMatch = false; // whether they move now, and not the person alone
+  setup = null; // the position that is being set up
+  layers; // that are shown on the board, a Set
+
+  // `play` has the game on the board.
+  constructor({ engine, settings, agents, selection, play }) {
+    Object.assign(this, { engine, agents, selection, play, rules: settings.rules });
+    const others = [...settings.layers].filter((layer) => !LEARNED.includes(layer));
     this.layers = new Set([...others, "exact"]);
+    observe(this, "movers", "isMatch", "setup", "layers");
+  }
+
+  showLayer(layer, isShown) {
+    const others = [...this.layers].filter((other) => other !== layer);
+    this.layers = new Set(isShown ? [...others, layer] : others);
   }
 
   // Who can move a side: [id, title].
   get choices() {
-    const { selection, rules } = this.app;
+    const { selection, rules } = this;
     const entries = selection.entries.map(({ id, title }) => [id, title]);
     const expert = isSolved(rules) ? [[EXPERT, LEVELS[EXPERT].name]] : [];
     return [[PERSON, "You"], ...entries, ...expert];
@@ -75,7 +89,7 @@ export class Analysis {
   }
 
   playerOf(id) {
-    const { engine, rules, agents, selection } = this.app;
+    const { engine, rules, agents, selection } = this;
     if (id === PERSON) return null;
     if (id === EXPERT) return perfectPlayer({ engine, rules });
     const load = () => agents.load(id);
@@ -85,8 +99,7 @@ export class Analysis {
   // Choose who moves a side in the next match.
   setMover(side, id) {
     this.stop();
-    this.movers[side] = id;
-    this.app.changed();
+    this.movers = { ...this.movers, [side]: id };
   }
 
   // Whether there is anybody to play a match.
@@ -96,39 +109,35 @@ export class Analysis {
 
   // Let the chosen players move from the position that is shown; after the end of a game,
   // from its start. The moves that were there can be shown again.
-  play() {
-    const { game } = this.app.play;
+  beginMatch() {
+    const { game } = this.play;
     if (game.isOver && game.isLatest) game.at = 0;
     if (!game.isLatest) game.branch();
     this.isMatch = true;
     game.players = this.players;
-    game.proceed({});
+    game.proceed();
   }
 
   stop() {
-    const { game } = this.app.play;
+    const { game } = this.play;
     this.isMatch = false;
     game.stop();
     game.players = this.players;
-    this.app.changed();
   }
 
   // Set up a position from the one that is shown.
   beginSetup() {
     this.stop();
-    const { rules, play } = this.app;
-    this.setup = new Setup(rules, play.game.position);
-    this.app.reveal();
-    this.app.changed();
+    this.setup = new Setup(this.rules, this.play.game.position);
+    reveal();
   }
 
   endSetup() {
     const { position } = this.setup.result;
-    if (position) this.app.play.beginAnalysis(position);
+    if (position) this.play.beginAnalysis(position);
   }
 
   cancelSetup() {
     this.setup = null;
-    this.app.changed();
   }
 }

@@ -3,14 +3,14 @@
 import { highestOf } from "../engine/players.js";
 import { LETTERS } from "../engine/rules.js";
 import { decideAtOnce } from "../engine/solver.js";
-import { inMoves, keepNewest, outcomeWord } from "./review.js";
+import { Resource } from "./resource.js";
+import { inMoves, outcomeWord } from "./review.js";
 import { signed, spoken } from "./words.js";
 
 const EXACT_SECONDS = 2; // for the values on the board
 const HINT_DEPTH = 6; // moves that a hint looks ahead where the position is not solved
 const HINT_SECONDS = 0.5; // for the exact result, before the agent searches
 export const LINE_LENGTH = 4; // moves of a line of arrows
-const RETRY = 10_000; // milliseconds after which a failed request is sent again
 const CORRECTED = "corrected"; // the mark of a move that is a correction
 const TONES = { win: "good", draw: "even", loss: "bad" };
 
@@ -76,37 +76,18 @@ function learnedCells(layer, { values, move, isCorrected }) {
   return cells;
 }
 
-// The newest answers of the engine, by the request. A missing one is requested, and
-// `changed()` is called when it arrives.
+// The answers of the engine, by the request; each is loaded when it is first asked for.
 export class BoardValues {
-  engine; changed;
-
-  constructor({ engine, changed }) {
-    Object.assign(this, { engine, changed });
-    this.answers = new Map();
-    this.shown = new Map(); // by layer, the newest answer, its place, and whether one is awaited
+  constructor(engine) {
+    this.engine = engine;
+    this.answers = new Resource();
   }
 
-  // The answer to the request that `send()` makes, undefined until it arrives, and null
-  // where there is none.
+  // The answer to a request that `send()` makes, undefined until it arrives, and null where
+  // there is none.
   answer(key, send) {
-    if (!this.answers.has(key)) {
-      keepNewest(this.answers, key, undefined);
-      const arrived = (answer) => {
-        this.answers.set(key, answer);
-        this.changed();
-      };
-      send().then(arrived, (error) => {
-        // A replaced request is sent again when the position is shown again, and a failed
-        // one after a while.
-        if (error.name === "AbortError") this.answers.delete(key);
-        else {
-          arrived(null);
-          setTimeout(() => this.answers.delete(key), RETRY);
-        }
-      });
-    }
-    return this.answers.get(key);
+    const { value, error } = this.answers.get(key, send);
+    return error === null ? value : null;
   }
 
   exact(rules, position) {
@@ -116,29 +97,12 @@ export class BoardValues {
   }
 
   // What an agent says of a position by `send(request)`, for a layer. Of an agent that learns,
-  // the answer before stays until a new one is there, and one is requested at a time: a busy
-  // machine would else compute answers that are out of date.
+  // the answer before stays until a new one is there.
   learned(layer, { rules, position, agent, depth, ...options }, send) {
     const game = `${depth}|${rules.envId}|${rules.key(position)}`;
-    const place = `${agent.id}|${agent.update}|${game}`;
-    if (this.shown.get(layer)?.place !== place) {
-      this.shown.set(layer, { place, answer: undefined, isAwaited: false });
-    }
-    const shown = this.shown.get(layer);
-    const key = `${layer}|${agent.key}|${game}`;
-    if (shown.isAwaited && !this.answers.has(key)) return shown.answer;
-    const request = async () => {
-      shown.isAwaited = true;
-      try {
-        shown.answer = await send({ envId: rules.envId, agent, position, depth, ...options });
-        return shown.answer;
-      } finally {
-        shown.isAwaited = false;
-      }
-    };
-    const answer = this.answer(key, request);
-    if (answer !== undefined) shown.answer = answer;
-    return shown.answer;
+    const key = `${layer}|${agent.id}|${agent.update}|${game}`;
+    const load = () => send({ envId: rules.envId, agent, position, depth, ...options });
+    return this.answers.get(key, load, agent.key).value;
   }
 
   // Who wins a game with these moves by the proof of a loaded agent, which wins every game on a

@@ -1,25 +1,26 @@
 // What the part "Compare two agents" shows: two agents of the open game, on the position of the board.
 
 import { readTab, writeTab } from "../files/storage.js";
-import { versionOf } from "./agents.js";
 import { LINE_LENGTH } from "./board_values.js";
+import { observe } from "./observe.js";
 import { outcomeWord } from "./review.js";
 import { signed } from "./words.js";
 
 const NAMES = ["A", "B"];
-const MAX_FILES = 16; // that are kept
 
 export class Comparison {
-  constructor(app) {
-    this.app = app;
-    this.chosen = new Map(); // by game, what the person chose: [{ id, update } or null, the same]
-    this.files = new Map(); // by version and update: { loaded (null until it is there), error }
+  agents; engine; play; selection; settings; shown;
+  chosen = {}; // by game, what the person chose: [{ id, update } or null, the same]
+
+  constructor({ agents, engine, play, selection, settings, shown }) {
+    Object.assign(this, { agents, engine, play, selection, settings, shown });
+    observe(this, "chosen");
   }
 
   // What is compared in the open game, [{ id, update }, { id, update }], where `update` is null
   // for the latest. By default, the selected agent and another one.
   get choices() {
-    const { entries, agent, update } = this.app.selection;
+    const { entries, agent, update } = this.selection;
     const [a, b] = this.chosenHere.map((choice) => (this.isThere(choice) ? choice : null));
     const selected = { id: agent?.id, update };
     const first = a ?? (this.isThere(selected) ? selected : { ...selected, update: null });
@@ -28,26 +29,21 @@ export class Comparison {
   }
 
   get chosenHere() {
-    const { envId } = this.app.rules;
-    if (!this.chosen.has(envId)) {
-      this.chosen.set(envId, readTab(`compare.${envId}`, [null, null]));
-    }
-    return this.chosen.get(envId);
+    const { envId } = this.settings.rules;
+    return this.chosen[envId] ?? readTab(`compare.${envId}`, [null, null]);
   }
 
   // Whether there is such an agent of the open game, and such a snapshot of it.
   isThere(choice) {
-    const entry = this.app.selection.entries.find(({ id }) => id === choice?.id);
+    const entry = this.selection.entries.find(({ id }) => id === choice?.id);
     return Boolean(entry) && (choice.update === null || entry.snapshots.includes(choice.update));
   }
 
   // Choose both, each { id, update }.
   choose(...choices) {
-    const { envId } = this.app.rules;
-    this.chosen.set(envId, choices);
+    const { envId } = this.settings.rules;
+    this.chosen = { ...this.chosen, [envId]: choices };
     writeTab(`compare.${envId}`, choices);
-    for (const [key, { error }] of this.files) if (error) this.files.delete(key);
-    this.app.changed();
   }
 
   // Choose one of the two: `place` is 0 or 1.
@@ -58,46 +54,7 @@ export class Comparison {
   // Compare two agents in the tab.
   open(...choices) {
     this.choose(...choices);
-    this.app.openPanel("compare");
-  }
-
-  // ---- files
-
-  keyOf({ id, update }) {
-    return `${versionOf(this.app.agents.get(id)) ?? id}|${update}`;
-  }
-
-  fileOf(choice) {
-    const key = this.keyOf(choice);
-    if (!this.files.has(key)) {
-      const [oldest] = this.files.keys();
-      if (this.files.size >= MAX_FILES) this.files.delete(oldest);
-      this.files.set(key, { loaded: null, error: "" });
-      this.read(key, choice);
-    }
-    return this.files.get(key);
-  }
-
-  async read(key, { id, update }) {
-    const loadedBefore = () => this.files.get(key)?.loaded ?? null;
-    try {
-      const loaded = await this.app.agents.load(id, update);
-      // Replies may come in another order.
-      const isOlder = loaded.file.updates < loadedBefore()?.file.updates;
-      if (!isOlder) this.files.set(key, { loaded, error: "" });
-    } catch (error) {
-      if (loadedBefore() === null) this.files.set(key, { loaded: null, error: error.message });
-    }
-    this.app.changed();
-  }
-
-  // Load an agent again, which has learned.
-  reload(id) {
-    const latest = { id, update: null };
-    const key = this.keyOf(latest);
-    if (!this.files.has(key)) return;
-    if (this.app.settings.panel === "compare") this.read(key, latest);
-    else this.files.delete(key);
+    this.play.openPanel("compare");
   }
 
   // ---- what is shown
@@ -105,13 +62,14 @@ export class Comparison {
   // Both agents: { name, entry, update, error, answer, line }. `answer` is as `values` of an
   // Engine returns it, null before it is there; `line` are the agent's next moves for both sides.
   sides() {
-    const { agents, engine, rules, play, shown } = this.app;
-    const { position } = play.game;
+    const { agents, engine, shown } = this;
+    const { rules, position } = this.play.game;
     return this.choices.map((choice, i) => {
       const name = NAMES[i];
       const side = { name, ...choice, entry: agents.get(choice.id), answer: null, line: [] };
       if (side.entry === null) return { ...side, error: "" };
-      const { loaded, error } = this.fileOf(choice);
+      const { value: loaded = null, error: failure } = agents.shown(choice.id, choice.update);
+      const error = loaded === null ? (failure?.message ?? "") : "";
       if (loaded === null || rules.isOver(position)) return { ...side, error };
       const { boardValues } = shown;
       const request = { rules, position, agent: loaded, depth: 0 };
@@ -124,26 +82,24 @@ export class Comparison {
 
   // The exact results of the moves, as `exactCells` of a BoardValues returns them.
   exact() {
-    const { rules, play, shown } = this.app;
-    const { position } = play.game;
+    const { rules, position } = this.play.game;
+    const { shown } = this;
     if (rules.isOver(position)) return new Map();
     return shown.boardValues.exactCells(rules, position, shown.proof);
   }
 
   // Where the two differ, in a sentence; empty until it is known.
   text() {
-    const { rules, play } = this.app;
-    const { position } = play.game;
+    const { rules, position } = this.play.game;
     if (rules.isOver(position)) return "The game is over here. Step back to compare the moves.";
     const sides = this.sides();
     const problem = sides.find(({ error }) => error);
     if (problem) return `${problem.name} could not be loaded: ${problem.error}`;
     const [a, b] = sides;
     if (!a.answer || !b.answer) return a.entry ? "Computing…" : "";
-    if (this.keyOf(a) === this.keyOf(b)) {
-      return `A and B are the same agent. ${movesText(rules, position, sides, this.exact())}`;
-    }
-    return movesText(rules, position, sides, this.exact());
+    const text = movesText(rules, position, sides, this.exact());
+    const isSame = a.id === b.id && a.update === b.update;
+    return isSame ? `A and B are the same agent. ${text}` : text;
   }
 }
 

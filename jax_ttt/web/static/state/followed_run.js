@@ -1,23 +1,27 @@
 // A run that another process trains, and that this page watches by its server.
 
 import { Rules, rulesOf } from "../engine/rules.js";
+import { batch } from "../vendor/preact.js";
 import { Learning } from "./learning.js";
+import { observe } from "./observe.js";
 import { number } from "./words.js";
 
 const STATES = { training: "running", ended: "stopped", stopped: "stopped", gone: "gone" };
 const NO_FIGURES = { update: 0, num_updates: 0, games: 0, loss: null };
 
 export class FollowedRun extends Learning {
-  constructor(app) {
-    super(app);
-    this.state = "waiting";
-    this.rules = null;
-    this.figures = NO_FIGURES;
-    this.name = null; // of the run's folder; null while no run is watched
-    this.plan = {}; // { env_id, preset, seed, num_updates, kind }; empty if not known
-    this.snapshots = [];
+  source;
+  name = null; // of the run's folder; null while no run is watched
+  plan = /** @type {any} */ ({}); // { env_id, preset, seed, num_updates, kind }; empty if not known
+  snapshots = [];
+  isLost = false; // whether the server does not answer
+
+  constructor(parts, calls) {
+    super(parts, calls);
+    this.source = parts.source;
+    observe(this, "name", "plan", "snapshots", "isLost");
+    Object.assign(this, { state: "waiting", figures: NO_FIGURES });
     this.wasShown = false; // whether its first agent has arrived
-    this.isLost = false; // whether the server does not answer
     this.close = () => {}; // ends the stream
   }
 
@@ -25,19 +29,19 @@ export class FollowedRun extends Learning {
   watch(name) {
     this.close();
     this.close = () => {};
-    this.clear();
-    Object.assign(this, { name, state: "waiting", plan: {}, snapshots: [] });
-    Object.assign(this, { rules: null, figures: NO_FIGURES });
-    this.isLost = false;
+    batch(() => {
+      this.clear();
+      Object.assign(this, { name, state: "waiting", plan: {}, snapshots: [] });
+      Object.assign(this, { rules: null, figures: NO_FIGURES, isLost: false });
+      this.showCurves(name === null ? null : this);
+    });
     this.wasShown = false;
-    this.app.showLearning(name === null ? null : this);
     if (name === null) return;
-    this.close = this.app.source.follow(
+    this.close = this.source.follow(
       name,
-      (news) => this.receive(news),
+      (news) => batch(() => this.receive(news)),
       (isConnected) => {
         this.isLost = !isConnected;
-        this.app.changed();
       },
     );
   }
@@ -82,18 +86,17 @@ export class FollowedRun extends Learning {
     else if (rows.length > 0) this.celebrateProof();
     // The list has the run as an agent, which is the newest snapshot or, at the end, another.
     if (snapshots.at(-1) !== newest || this.state !== before) this.refreshAgent();
-    this.app.changed();
   }
 
   async refreshAgent() {
     const { name } = this;
-    const refresh = () => this.app.agents.refresh();
+    const refresh = () => this.agents.refresh();
     // There may be no later news; without an answer the list stays.
     await refresh().catch(refresh).catch(() => {});
     if (name !== this.name || this.entry === null) return;
     const isFirst = !this.wasShown;
     this.wasShown = true;
     if (isFirst) this.showAtStart();
-    else this.reloadAgent();
+    else this.renewOpponent();
   }
 }

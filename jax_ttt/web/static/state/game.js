@@ -1,6 +1,8 @@
 // A game on the board: its moves, the shown position, and the mover of each side.
 
 import { SIDES } from "../engine/rules.js";
+import { batch } from "../vendor/preact.js";
+import { observe } from "./observe.js";
 
 const REPLY_DELAY = 300; // ms, so that a reply is seen as a move of its own
 const DEMO_DELAY = 900; // ms between the moves of a line that is shown
@@ -10,23 +12,26 @@ function pause(ms) {
 }
 
 export class Game {
-  rules; players; changed; start;
+  rules; players; stepped; start;
+  moves = [];
+  positions = [];
+  at = 0; // moves before the position that is shown
+  original = null; // { moves, notCounted } before the person branched off, or null
+  notCounted = null; // why the game does not enter the statistics, or null
+  isCounted = false; // whether it is in the statistics
+  isDemo = false; // whether these moves are only shown, and nobody plays
+  waiting = false; // for a player's move
+  error = null;
+  moved = false; // whether the latest stone was set just now
 
   // `players` has for each side a function that resolves to the move in a position, or
-  // null where the person moves. `changed()` is called after each change, with
-  // { moved, ended, started, undone } where that holds.
-  constructor({ rules, players, changed, start = rules.start, moves = [] }) {
-    Object.assign(this, { rules, players, changed, start });
-    this.moves = [];
-    this.positions = [start];
+  // null where the person moves. `stepped()` is called after each change of the position that is
+  // shown, with { ended } where a move ended the game.
+  constructor({ rules, players, stepped, start = rules.start, moves = [] }) {
+    Object.assign(this, { rules, players, stepped, start, positions: [start] });
+    observe(this, "players", "moves", "positions", "at", "original", "notCounted");
+    observe(this, "isCounted", "isDemo", "waiting", "error", "moved");
     for (const action of moves) this.put(action);
-    this.at = this.moves.length; // moves before the position that is shown
-    this.original = null; // { moves, notCounted } before the person branched off, or null
-    this.notCounted = null; // why the game does not enter the statistics, or null
-    this.isCounted = false; // whether it is in the statistics
-    this.isDemo = false; // whether these moves are only shown, and nobody plays
-    this.waiting = false; // for a player's move
-    this.error = null;
     this.turn = 0; // grows with each action, so that a late reply to an old one is dropped
   }
 
@@ -81,30 +86,28 @@ export class Game {
     return null;
   }
 
-  // Let the players move until it is the person's turn, or the game is over.
-  async proceed(detail = {}) {
+  // Let the players move until it is the person's turn, or the game is over. The position that
+  // is shown is the one after a move of the person (`moved`), or of a game that begins (`started`).
+  async proceed({ moved = false, started = false } = {}) {
     this.turn += 1;
     const { turn } = this;
-    let details = detail;
+    this.moved = moved;
+    let isNew = moved || started;
     for (;;) {
       const player = this.isDemo ? null : this.players[this.rules.toMove(this.latest)];
       this.waiting = Boolean(player);
-      this.changed({ ...details, ended: this.isOver && Boolean(details.moved) });
+      if (isNew) this.stepped({ ended: this.isOver && this.moved });
       if (!player) return;
       try {
         const [action] = await Promise.all([player(this.latest), pause(REPLY_DELAY)]);
         if (turn !== this.turn) return;
-        this.put(action);
-        this.error = null;
+        this.putNext(action);
       } catch (error) {
         if (turn !== this.turn) return;
-        this.waiting = false;
-        this.error = error.message;
-        this.changed({});
+        batch(() => Object.assign(this, { waiting: false, moved: false, error: error.message }));
         return;
       }
-      this.waiting = false;
-      details = { moved: true };
+      isNew = true;
     }
   }
 
@@ -117,9 +120,10 @@ export class Game {
   // Play the person's move in the position that is shown; an illegal one does nothing.
   async play(action) {
     if (!this.isPersonsTurn || this.rules.after(this.position, action) === null) return;
-    if (!this.isLatest) this.branch();
-    this.put(action);
-    this.error = null;
+    batch(() => {
+      if (!this.isLatest) this.branch();
+      this.putNext(action);
+    });
     await this.proceed({ moved: true });
   }
 
@@ -135,59 +139,76 @@ export class Game {
   restore() {
     this.stop();
     const { moves, notCounted } = this.original;
-    this.original = null;
-    this.notCounted = notCounted;
-    this.cut(0);
-    for (const action of moves) this.put(action);
-    return this.proceed({});
+    batch(() => {
+      Object.assign(this, { original: null, notCounted });
+      this.cut(0);
+      for (const action of moves) this.put(action);
+    });
+    return this.proceed();
+  }
+
+  // A move that is made now.
+  putNext(action) {
+    batch(() => {
+      this.put(action);
+      Object.assign(this, { moved: true, waiting: false, error: null });
+    });
   }
 
   put(action) {
     const after = this.rules.after(this.latest, action);
     if (after === null) throw new Error("This move is not possible.");
-    const follows = this.at === this.moves.length;
-    this.moves = [...this.moves, action];
-    this.positions = [...this.positions, after];
-    if (follows) this.at = this.moves.length;
+    batch(() => {
+      const follows = this.at === this.moves.length;
+      this.moves = [...this.moves, action];
+      this.positions = [...this.positions, after];
+      if (follows) this.at = this.moves.length;
+    });
   }
 
   cut(count) {
-    this.moves = this.moves.slice(0, count);
-    this.positions = this.positions.slice(0, count + 1);
-    this.at = count;
+    batch(() => {
+      this.moves = this.moves.slice(0, count);
+      this.positions = this.positions.slice(0, count + 1);
+      this.at = count;
+    });
   }
 
   undo() {
     if (!this.hasBegun) return;
     this.stop();
-    this.cut(this.lastOwn);
-    this.error = null;
-    this.notCounted ??= "a move was taken back";
-    this.changed({ undone: true });
+    batch(() => {
+      this.cut(this.lastOwn);
+      this.error = null;
+      this.notCounted ??= "a move was taken back";
+      this.moved = false;
+    });
+    this.stepped({ ended: false });
   }
 
   // Show the position after this many moves.
   goTo(count) {
     const shown = Math.max(0, Math.min(count, this.moves.length));
     if (shown === this.at) return;
-    const isForward = shown > this.at;
-    this.at = shown;
     if (this.isDemo) this.stop();
-    this.changed({ moved: isForward, stepped: true });
+    this.showAfter(shown);
+  }
+
+  showAfter(count) {
+    batch(() => Object.assign(this, { moved: count > this.at, at: count }));
+    this.stepped({ ended: false });
   }
 
   // Show the moves of this game one after another; nobody plays.
   async demonstrate() {
     this.isDemo = true;
-    this.at = 0;
     this.turn += 1;
     const { turn } = this;
-    this.changed({ started: true });
+    this.showAfter(0);
     while (!this.isLatest) {
       await pause(DEMO_DELAY);
       if (turn !== this.turn) return;
-      this.at += 1;
-      this.changed({ moved: true });
+      this.showAfter(this.at + 1);
     }
   }
 }

@@ -2,11 +2,11 @@
 
 import { LETTERS, SEATS, SIDES, other, rulesOf } from "../engine/rules.js";
 import { versionOf } from "./agents.js";
+import { observe } from "./observe.js";
+import { Resource } from "./resource.js";
 import { counted } from "./words.js";
 
 const FEASIBLE_CELLS = 20; // boards on which a grade takes a second or two
-
-const HISTORY_RETRY = 10_000; // milliseconds after which a history that failed is loaded again
 
 // Whether the browser computes a grade of this game.
 export function isFeasible(rules) {
@@ -92,20 +92,23 @@ export function bestPlayNote({ file }, side) {
 
 // What the page found out of agents, so that nothing is computed or loaded twice.
 export class Grades {
-  constructor(app) {
-    this.app = app;
-    this.computed = new Map(); // grades, and null where one failed, by the agent's key
-    this.histories = new Map(); // { rows, isLoading, error, retry } by the agent's version
-    this.isChecking = false; // whether an agent is checked that nobody asked for
-    // The checks that were begun last in the tab "Proof", of all lines and of some; see there.
-    this.proofCheck = null;
-    this.linesCheck = null;
+  engine; source;
+  isChecking = false; // whether an agent is checked that nobody asked for
+  // The checks that were begun last in the tab "Proof", of all lines and of some; see there.
+  proofCheck = null;
+  linesCheck = null;
+
+  constructor({ engine, source }) {
+    Object.assign(this, { engine, source });
+    observe(this, "isChecking", "proofCheck", "linesCheck");
+    this.computed = new Resource(); // grades, and null where one failed, by the agent's key
+    this.histories = new Resource(); // rows of evaluations by the agent's id
   }
 
   // Compute an agent's grade, also if it was computed before. `onProgress` gets the number
   // of positions that were visited.
   async compute(rules, agent, onProgress) {
-    const grade = await this.app.engine.grade({
+    const grade = await this.engine.grade({
       envId: rules.envId,
       agent,
       onProgress: onProgress && (({ positions }) => onProgress(positions)),
@@ -114,10 +117,10 @@ export class Grades {
     return grade;
   }
 
-  // Check one of these agents in the background, unless all are checked. The page calls it
-  // whenever it is rendered, and is rendered again after each check.
+  // Check one of these agents in the background, unless all are checked. An effect that calls it
+  // checks all, one after another.
   checkNext(agents) {
-    const agent = agents.find(({ key }) => !this.computed.has(key));
+    const agent = agents.find(({ key }) => this.computed.known(key) === undefined);
     if (!agent || this.isChecking) return;
     this.isChecking = true;
     const rules = rulesOf(agent.file.envId);
@@ -125,10 +128,9 @@ export class Grades {
       ? this.compute(rules, agent)
       : this.checkLosingLines(rules, agent);
     check
-      .catch(() => this.computed.set(agent.key, this.computed.get(agent.key) ?? null))
+      .catch(() => this.computed.set(agent.key, this.computed.known(agent.key) ?? null))
       .finally(() => {
         this.isChecking = false;
-        this.app.changed();
       });
   }
 
@@ -146,7 +148,7 @@ export class Grades {
 
   async playsLine(rules, agent, side, moves) {
     const { envId } = rules;
-    const { areAgents } = await this.app.engine.agentMoves({ envId, agent, moves, side });
+    const { areAgents } = await this.engine.agentMoves({ envId, agent, moves, side });
     return areAgents.every((isAgents) => isAgents);
   }
 
@@ -154,13 +156,13 @@ export class Grades {
   // this browser followed the lines of play, "file" where only the agent's file says it, and
   // "checking" where the browser will know better than the file in a moment.
   knownOf(agent, side) {
-    const computed = this.computed.get(agent.key);
+    const computed = this.computed.known(agent.key);
     const seat = seatOf(computed, side);
     if (seat) return { seat, origin: "browser" };
     const { grade, envId } = agent.file;
     if (!computed && isFeasible(rulesOf(envId))) {
       // Where the browser can check, a check that was stopped leaves nothing known.
-      return { seat: null, origin: this.computed.has(agent.key) ? "file" : "checking" };
+      return { seat: null, origin: computed === null ? "file" : "checking" };
     }
     return { seat: seatOf(grade, side), origin: "file" };
   }
@@ -195,25 +197,13 @@ export class Grades {
 
   // An agent's grades during its training: { rows: [{ update, grade }], isLoading, error }.
   historyOf(entry) {
-    const version = versionOf(entry);
-    const earlier = this.histories.get(version);
-    if (earlier && performance.now() < earlier.retry) return earlier;
-    const history = { rows: [], isLoading: true, error: "", retry: Infinity };
-    this.histories.set(version, history);
-    if (entry.source === "browser") history.isLoading = false;
-    else this.loadHistory(entry, history);
-    return history;
-  }
-
-  async loadHistory(entry, history) {
-    try {
-      const rows = await this.app.source.history(entry.id);
-      history.rows = rows.filter(({ grade }) => hasRates(grade));
-    } catch (error) {
-      history.error = error.message;
-      history.retry = performance.now() + HISTORY_RETRY;
-    }
-    history.isLoading = false;
-    this.app.changed();
+    if (entry.source === "browser") return { rows: [], isLoading: false, error: "" };
+    const load = async () => {
+      const rows = await this.source.history(entry.id);
+      return rows.filter(({ grade }) => hasRates(grade));
+    };
+    const { value, error } = this.histories.get(entry.id, load, versionOf(entry));
+    const isLoading = value === undefined && error === null;
+    return { rows: value ?? [], isLoading, error: error?.message ?? "" };
   }
 }

@@ -3,6 +3,7 @@
 
 import { provenFrom, byFile, isBeaten } from "./grades.js";
 import { announce } from "./messages.js";
+import { observe } from "./observe.js";
 import { number } from "./words.js";
 
 const STATES = {
@@ -18,16 +19,20 @@ const STATES = {
 const MOMENT = 5000; // milliseconds for which the board says that an agent is proven
 
 export class Learning {
-  state; // of STATES
-  rules; // of its game, null if the page does not know them
+  agents; play; selection; shown; openGame; showCurves;
+  state = "idle"; // of STATES
+  rules = null; // of its game, null if the page does not know them
   /** @type {any} */
-  figures; // { update, num_updates, games, loss, ... }
+  figures = null; // { update, num_updates, games, loss, ... }
+  rows = []; // the evaluations: [{ update, grade, games, loss, seconds }]
+  isJustProven = false; // whether its first proof was a moment ago
 
-  // Calls `app.changed()` after each change.
-  constructor(app) {
-    this.app = app;
-    this.rows = []; // the evaluations: [{ update, grade, games, loss, seconds }]
-    this.isJustProven = false; // whether its first proof was a moment ago
+  // `parts` has { agents, play, selection, shown }, `openGame(envId)` opens another game, and
+  // `showCurves(learning)` shows the curves of this one, or by null of the selected agent.
+  constructor(parts, { openGame, showCurves }) {
+    const { agents, play, selection, shown } = parts;
+    Object.assign(this, { agents, play, selection, shown, openGame, showCurves });
+    observe(this, "state", "rules", "figures", "rows", "isJustProven");
     this.wasProven = false; // whether a proof of it was announced
   }
 
@@ -47,7 +52,7 @@ export class Learning {
 
   // Its agent in the list, or null.
   get entry() {
-    return this.agentId === null ? null : this.app.agents.get(this.agentId);
+    return this.agentId === null ? null : this.agents.get(this.agentId);
   }
 
   // The state in words: "Training: update 50 of 400".
@@ -122,7 +127,6 @@ export class Learning {
     clearTimeout(this.momentTimer);
     this.momentTimer = setTimeout(() => {
       this.isJustProven = false;
-      this.app.changed();
     }, MOMENT);
   }
 
@@ -131,27 +135,27 @@ export class Learning {
   // The game that is learned where another one is open: "Tic-tac-toe"; else "".
   get otherGame() {
     const { rules } = this;
-    return rules === null || rules.envId === this.app.rules.envId ? "" : rules.title;
+    return rules === null || rules === this.play.game.rules ? "" : rules.title;
   }
 
   // Whether the board shows the agent, with its values.
   get isOnBoard() {
     const { entry } = this;
-    const { selection, shown } = this.app;
+    const { selection, shown } = this;
     if (entry === null || selection.agent?.id !== entry.id) return false;
     return selection.update === null && shown.layers.has(entry.kind);
   }
 
-  openGame() {
-    if (this.otherGame) this.app.chooseGame(this.rules.envId);
+  openOwnGame() {
+    if (this.otherGame) this.openGame(this.rules.envId);
   }
 
   // Show the values and the next moves of the agent on the board, and no other learned values.
   showOnBoard() {
     const { id, kind } = this.entry;
-    const { play, selection, shown } = this.app;
-    this.openGame();
-    selection.select(id);
+    const { play, shown } = this;
+    this.openOwnGame();
+    play.select(id);
     if (play.game.isOver && !play.analysis) play.newGame();
     for (const learned of ["network", "table"]) shown.showLayer(learned, learned === kind);
     shown.showLayer("line", true);
@@ -159,20 +163,19 @@ export class Learning {
 
   // The same at the start, where no game is lost by it.
   showAtStart() {
-    const { play } = this.app;
+    const { play } = this;
     if (!this.otherGame && (play.analysis || !play.isUnderWay)) this.showOnBoard();
   }
 
-  // Bring the agent up to date where it is shown, after it has learned.
-  reloadAgent() {
-    this.app.selection.reload(this.agentId);
-    this.app.play.renewOpponent(this.agentId);
+  // Let the agent that has learned play, where it is the opponent.
+  renewOpponent() {
+    this.play.renewOpponent(this.agentId);
   }
 
   // Show a line of play in which the agent loses; `side` is the agent's.
   demonstrate(line, side) {
-    this.openGame();
-    if (this.entry !== null) this.app.selection.select(this.agentId);
-    this.app.play.demonstrate(line, side);
+    this.openOwnGame();
+    if (this.entry !== null) this.play.select(this.agentId);
+    this.play.demonstrate(line, side);
   }
 }

@@ -1,4 +1,4 @@
-// Messages and questions to the person.
+// Messages and questions to the person, and what is brought into their view.
 
 const TOAST_SHOWN = 3000; // ms
 
@@ -40,4 +40,9 @@ export function confirmed(question, verb) {
     const close = () => resolve(dialog.returnValue === "agree");
     dialog.addEventListener("close", close, { once: true });
   });
+}
+
+// Bring the board into view, which lies above the panels on a phone.
+export function reveal() {
+  for (const id of ["board", "status"]) byId(id).scrollIntoView({ block: "nearest" });
 }

@@ -2,20 +2,26 @@
 // the game, also if it learns meanwhile.
 
 import { isDrawBest, levelAbove, levelName, levelPlayer } from "./levels.js";
+import { observe } from "./observe.js";
 import { inSentence } from "./words.js";
 
 export class Opponent {
-  app; level; agent; update; depth; name;
+  engine; grades; agents; selection; rules; onReplaced;
+  level = "full";
+  agent = null; // the id of an agent; null for the first one of the game
+  update = null; // of the agent; null for its latest
+  depth = 0; // the number of moves that it looks ahead
+  name = ""; // of the agent, until it is loaded
+  side = null; // that it plays, once its game begins
+  loaded = null; // the agent's file, once it is there
 
-  // `agent` is the id of an agent, null for the first one of the game; `update` is null for
-  // its latest. `depth` is the number of moves that it looks ahead. `name` is its name until
-  // it is loaded.
-  constructor(app, { level, agent = null, update = null, depth = 0, name = "" }) {
-    Object.assign(this, { app, level, agent, update, depth, name });
-    this.rules = app.rules;
-    this.side = null; // that it plays, once its game begins
-    this.loaded = null; // the agent's file, once it is there
-    this.loading = null; // a promise of it
+  // `parts` are { engine, grades, agents, selection, rules }; the choices are as `choices` returns
+  // them. `onReplaced()` is called where another agent takes the place of one that is gone.
+  constructor(parts, choices, onReplaced) {
+    const { level, agent = null, update = null, depth = 0, name = "" } = choices;
+    Object.assign(this, { ...parts, level, agent, update, depth, name, onReplaced });
+    observe(this, "agent", "update", "name", "side", "loaded");
+    this.loading = null; // a promise of the loaded agent
   }
 
   // The loaded agent. A failed attempt can be made again.
@@ -33,23 +39,25 @@ export class Opponent {
   }
 
   async read() {
-    const { app } = this;
-    await app.ready; // the list of agents
-    const isGone = this.agent !== null && app.agents.get(this.agent) === null;
-    if (isGone && app.selection.agent) app.play.replaceOpponent(this);
-    this.agent ??= app.selection.agent?.id ?? null;
+    const { agents, selection } = this;
+    await agents.ready;
+    const isGone = this.agent !== null && agents.get(this.agent) === null;
+    if (isGone && selection.agent) {
+      this.update = selection.update;
+      this.agent = selection.agent.id;
+      this.onReplaced();
+    }
+    this.agent ??= selection.agent?.id ?? null;
     if (this.agent === null) throw new Error("There is no learned agent of this game.");
-    this.loaded = await app.agents.load(this.agent, this.update);
-    this.name = app.selection.titleOf(this.agent, this.update);
-    app.play.opponentLoaded(this);
-    app.changed();
+    this.loaded = await agents.load(this.agent, this.update);
+    this.name = selection.titleOf(this.agent, this.update);
     return this.loaded;
   }
 
   // It as `levelName` takes it.
   get described() {
-    const { app, loaded, depth, side } = this;
-    return { grades: app.grades, agent: loaded, depth, side };
+    const { grades, loaded, depth, side } = this;
+    return { grades, agent: loaded, depth, side };
   }
 
   // The level and the agent in words; "Unbeatable" only where that is proven.
@@ -91,8 +99,8 @@ export class Opponent {
 
   // The function that moves for it.
   get player() {
-    const { level, depth, rules } = this;
-    return levelPlayer(level, { engine: this.app.engine, rules, depth, load: () => this.load() });
+    const { engine, level, depth, rules } = this;
+    return levelPlayer(level, { engine, rules, depth, load: () => this.load() });
   }
 
   // Whether it is the one of these choices.
@@ -102,7 +110,7 @@ export class Opponent {
     return depth === this.depth && agent === this.agent && update === this.update;
   }
 
-  // What a tab keeps of it, as the constructor takes it.
+  // What a tab keeps of it.
   get choices() {
     const { level, agent, update, depth, name } = this;
     return { level, agent, update, depth, name };

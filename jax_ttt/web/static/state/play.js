@@ -3,13 +3,15 @@
 
 import { SIDES, other } from "../engine/rules.js";
 import { readTab, writeTab } from "../files/storage.js";
+import { batch, effect } from "../vendor/preact.js";
 import { Analysis } from "./analysis.js";
 import { Game } from "./game.js";
 import { isLevel } from "./levels.js";
 import { toHash } from "./links.js";
-import { announce, say } from "./messages.js";
+import { reveal, say } from "./messages.js";
+import { observe } from "./observe.js";
 import { Opponent } from "./opponent.js";
-import { spokenStatus, statusOf } from "./status.js";
+import { openingOf } from "./settings.js";
 
 const SHARED = ["shipped/", "run/"]; // how the ids of agents begin that links name
 const NO_AGENT = "The agent of this link is not here.";
@@ -17,37 +19,68 @@ const GONE = "its agent is gone, so another one went on";
 const WRONG_LINK = "The link's position is not a position of this game.";
 
 export class Play {
-  constructor(app) {
-    this.app = app;
-    this.analysis = null; // or an `Analysis`, in which the person moves both sides
-    this.interrupted = null; // { game, opponent } that an analysis or a shown line interrupts
-    this.demoSide = null; // the side that beats the agent in a shown line
-    this.moved = false; // whether the latest stone was set just now
-    this.address = null; // the fields of the game in the address, as `toHash` takes them
-    this.opponent = new Opponent(app, { level: "full" });
+  settings; agents; selection; grades; engine; statistics; onStep; onCounted;
+  analysis = null; // or an `Analysis`, in which the person moves both sides
+  interrupted = null; // { game, opponent } that an analysis or a shown line interrupts
+  demoSide = null; // the side that beats the agent in a shown line
+  isOpen = false; // whether a game was opened
+  opponent; game;
+
+  // `parts` are { settings, agents, selection, grades, engine, statistics }. `onStep()` is called
+  // after each change of the position that is shown, and `onCounted({ envId, moves })` after
+  // each game that was counted.
+  constructor(parts, { onStep, onCounted }) {
+    Object.assign(this, { ...parts, onStep, onCounted });
+    this.opponent = this.makeOpponent({ level: "full" });
     this.game = this.makeGame({ players: { x: null, o: null } });
+    observe(this, "analysis", "interrupted", "demoSide", "isOpen", "opponent", "game");
+    effect(() => this.keepGame());
+  }
+
+  makeOpponent(choices) {
+    const { engine, grades, agents, selection, settings } = this;
+    const parts = { engine, grades, agents, selection, rules: settings.rules };
+    const opponent = new Opponent(parts, choices, () => this.noteReplaced(opponent));
+    return opponent;
+  }
+
+  makeAnalysis() {
+    const { engine, settings, agents, selection } = this;
+    return new Analysis({ engine, settings, agents, selection, play: this });
   }
 
   // ---- games that are opened
 
-  // Open a game of the page's rules: a link's game, the one that this tab left, or a new one.
-  open(link) {
-    this.analysis = null;
-    this.interrupted = null; // may be of another game
-    const left = readTab(`game.${this.app.rules.envId}`);
+  // Open a game of these rules: a link's game, the one that this tab left, or a new one.
+  open(envId, link = null) {
+    this.game.stop();
+    batch(() => {
+      this.settings.setPage({ game: envId });
+      this.selection.chosenUpdate = null;
+      this.analysis = null;
+      this.interrupted = null; // may be of another game
+      this.isOpen = true;
+      this.openLeft(envId, link);
+      if (this.game.moves.length > 0 || this.analysis) this.leaveInvitation();
+    });
+  }
+
+  openLeft(envId, link) {
+    const left = readTab(`game.${envId}`);
     const isLeft = left && (!link || left.hash === toHash(link));
     const isOpened = (isLeft && this.resume(left)) || (link && this.openLink(link));
-    const isUnbegun = this.app.isInviting && this.game.moves.length === 0 && !this.analysis;
+    const { isInviting } = this.settings;
+    const isUnbegun = isInviting && this.game.moves.length === 0 && !this.analysis;
     if (!isOpened || this.isReplaceable || isUnbegun) this.newGame();
     if (link === null) return;
     const isWrong = !isOpened && (link.moves.length > 0 || link.start);
     if (isWrong) say(WRONG_LINK);
-    else if (link.agent !== null && !this.app.selection.has(link.agent)) say(NO_AGENT);
+    else if (link.agent !== null && !this.selection.has(link.agent)) say(NO_AGENT);
   }
 
   // The position where a game begins: a text's, or the empty board. Null if wrong.
   startOf(text) {
-    const { rules } = this.app;
+    const { rules } = this.settings;
     if (!text) return rules.start;
     if (typeof text !== "string") return null;
     return rules.fromKey(text).position ?? null;
@@ -55,29 +88,28 @@ export class Play {
 
   // Continue a game that a tab left. Returns false if `left` is not one.
   resume(left) {
-    const { rules, agents, settings, selection } = this.app;
+    const { agents, settings, selection } = this;
+    const { rules } = settings;
     const { moves, start, opponent, side, original, notCounted, isCounted, isAnalysis } = left;
     if (!Array.isArray(moves) || !SIDES.includes(side) || !isLevel(opponent?.level)) return false;
     const position = this.startOf(start);
     if (position === null || rules.positions(moves, position) === null) return false;
-    this.analysis = isAnalysis ? new Analysis(this.app) : null;
+    this.analysis = isAnalysis ? this.makeAnalysis() : null;
     // The choice of an agent in training is not kept, since the next one is another.
-    if (agents.get(opponent.agent)?.source === "live") {
-      settings.choose(rules.envId, { agent: opponent.agent });
-    }
-    if (opponent.agent === selection.agent?.id) selection.update = opponent.update ?? null;
+    if (agents.get(opponent.agent)?.source === "live") settings.choose({ agent: opponent.agent });
+    if (opponent.agent === selection.agent?.id) selection.chosenUpdate = opponent.update ?? null;
     const options = { start: position, moves, original, notCounted, isCounted };
-    this.begin({ side, opponent: new Opponent(this.app, opponent), ...options });
+    this.begin({ side, opponent: this.makeOpponent(opponent), ...options });
     return true;
   }
 
   // Show the position of a link. A game that is begun by a link is not counted.
   openLink(link) {
     const position = this.startOf(link.start);
-    if (position === null || this.app.rules.positions(link.moves, position) === null) return false;
-    const { selection } = this.app;
-    selection.chooseAsLinked(link);
-    if (link.level === "analysis") this.analysis = new Analysis(this.app);
+    const { rules } = this.settings;
+    if (position === null || rules.positions(link.moves, position) === null) return false;
+    this.chooseAsLinked(link);
+    if (link.level === "analysis") this.analysis = this.makeAnalysis();
     else if (!link.moves.length && !link.start) return false; // a new game, which counts
     const options = { start: position, moves: link.moves };
     const notCounted = "it was begun by a link";
@@ -86,45 +118,59 @@ export class Play {
     return true;
   }
 
+  // Take over the choices of a link. An analysis has neither a side nor a level.
+  chooseAsLinked({ side, level, agent, update }) {
+    const { selection } = this;
+    const choices = {};
+    if (side !== null && level !== "analysis") choices.side = side;
+    if (isLevel(level)) choices.level = level;
+    if (selection.has(agent)) choices.agent = agent;
+    this.settings.choose(choices);
+    if (selection.has(agent)) selection.chosenUpdate = update;
+  }
+
   // Begin a game; in an analysis, the person moves both sides.
-  begin({ side, opponent, start = this.app.rules.start, moves = [], ...line }) {
+  begin({ side, opponent, start = this.settings.rules.start, moves = [], ...line }) {
     this.game.stop();
     const players = this.analysis?.players ?? { [side]: null, [other(side)]: opponent.player };
     const game = this.makeGame({ players, start, moves });
     const { at = moves.length, original = null, notCounted = null, isCounted = false } = line;
     Object.assign(game, { original, notCounted, isCounted, at });
-    this.game = game;
-    this.opponent = opponent;
-    this.demoSide = null;
-    this.app.shown.hint = null;
-    if (!this.analysis) {
-      this.interrupted = null;
-      opponent.side = other(side);
-      opponent.load().catch(() => {}); // its player says what is wrong
-    }
+    batch(() => {
+      Object.assign(this, { game, opponent, demoSide: null });
+      if (!this.analysis) {
+        this.interrupted = null;
+        opponent.side = other(side);
+      }
+    });
+    if (!this.analysis) opponent.load().catch(() => {}); // its player says what is wrong
     game.proceed({ started: true });
   }
 
-  makeGame({ players, start = this.app.rules.start, moves = [] }) {
-    const changed = (detail) => this.gameChanged(game, detail);
-    const game = new Game({ rules: this.app.rules, players, changed, start, moves });
+  makeGame({ players, start = this.settings.rules.start, moves = [] }) {
+    const stepped = ({ ended }) => {
+      if (game !== this.game) return;
+      if (ended) this.ended(game);
+      this.onStep();
+    };
+    const game = new Game({ rules: this.settings.rules, players, stepped, start, moves });
     return game;
   }
 
   // An opponent of the current choices.
   nextOpponent() {
-    const { choices, agent, update, title } = this.app.selection;
+    const { choices, agent, update, title } = this.selection;
     const { level, depth } = choices;
-    return new Opponent(this.app, { level, agent: agent?.id, update, depth, name: title });
+    return this.makeOpponent({ level, agent: agent?.id ?? null, update, depth, name: title });
   }
 
   newGame() {
     if (this.analysis) {
-      this.beginAnalysis(this.app.rules.start);
+      this.beginAnalysis(this.settings.rules.start);
       return;
     }
     // On the first screen, a move on the board begins the game.
-    const chosen = this.app.isInviting ? "x" : this.app.selection.choices.side;
+    const chosen = this.settings.isInviting ? "x" : this.selection.choices.side;
     const side = chosen === "random" ? SIDES[Math.floor(2 * Math.random())] : chosen;
     this.begin({ side, opponent: this.nextOpponent() });
   }
@@ -137,9 +183,7 @@ export class Play {
   }
 
   // Another agent goes on in place of the opponent's, which is gone since a tab left the game.
-  replaceOpponent(opponent) {
-    const { agent, update } = this.app.selection;
-    Object.assign(opponent, { agent: agent.id, update });
+  noteReplaced(opponent) {
     if (opponent !== this.opponent || this.analysis) return;
     const { game } = this;
     if (game.hasBegun && !game.isOver) game.notCounted ??= GONE;
@@ -154,17 +198,14 @@ export class Play {
     const { analysis, game, opponent } = this;
     const isFree = !analysis && !game.isDemo && (!game.hasBegun || game.isOver);
     if (isFree && opponent.agent === agent) this.newGame();
-    this.app.changed();
   }
 
   // Begin a game by the button or the key. After a line that beats the agent, the person
   // tries it against the same agent.
   startNewGame() {
-    const { settings, rules } = this.app;
-    this.app.leaveInvitation();
-    if (this.game.isDemo) {
-      settings.choose(rules.envId, { side: this.demoSide, level: "full", depth: 0 });
-    }
+    const { demoSide, game, settings } = this;
+    this.leaveInvitation();
+    if (game.isDemo) settings.choose({ side: demoSide, level: "full", depth: 0 });
     this.newGame();
   }
 
@@ -176,29 +217,25 @@ export class Play {
   }
 
   playNextLevel() {
-    const { settings, rules } = this.app;
-    settings.choose(rules.envId, { level: this.nextLevel.level });
+    this.settings.choose({ level: this.nextLevel.level });
     this.newGame();
   }
 
   // Begin a game against the selected agent at a level; `side` is the person's, null for the
   // chosen one.
   playAt(level, side = null) {
-    const { app } = this;
-    const choices = { level, depth: 0, ...(side !== null && { side }) };
-    app.settings.choose(app.rules.envId, choices);
-    app.leaveInvitation();
+    this.settings.choose({ level, depth: 0, ...(side !== null && { side }) });
+    this.leaveInvitation();
     this.newGame();
-    app.reveal();
+    reveal();
   }
 
   // Play against the selected agent at its best.
   playSelected() {
-    const { settings, rules } = this.app;
     this.analysis = null;
-    settings.choose(rules.envId, { level: "full" });
+    this.settings.choose({ level: "full" });
     this.newGame();
-    this.app.reveal();
+    reveal();
   }
 
   // ---- the game on the board
@@ -207,58 +244,47 @@ export class Play {
   act(action) {
     if (this.analysis?.setup) {
       this.analysis.setup.act(action);
-      this.app.changed();
       return;
     }
     this.game.play(action);
-    this.app.leaveInvitation();
+    this.leaveInvitation();
   }
 
   // Show the position after this many moves of the game.
   show(count) {
     this.game.goTo(count);
-    this.app.reveal();
+    reveal();
   }
 
-  gameChanged(game, detail) {
-    if (game !== this.game) return;
-    this.moved = Boolean(detail.moved);
-    if (detail.ended) this.ended(game);
-    if (!game.isDemo) this.keepGame(game);
-    this.app.changed();
-    if (detail.moved || detail.stepped || detail.started || detail.undone) {
-      announce(spokenStatus(this.app, statusOf(this.app)));
-    }
-  }
-
-  // Count a finished game of the person, once, and let the agent in training learn it.
+  // Count a finished game of the person, once.
   ended(game) {
     if (this.analysis?.isMatch) this.analysis.stop();
     if (game.side === null || game.notCounted || game.isCounted) return;
     game.isCounted = true;
-    const { statistics, training, rules } = this.app;
+    const { envId } = this.settings.rules;
     const { level, countedTitle: title } = this.opponent;
     const { side, result, moves } = game;
-    statistics.record({ env_id: rules.envId, opponent: { level, title }, side, result, moves });
-    training.learnFrom({ envId: rules.envId, moves });
+    const opponent = { level, title };
+    this.statistics.record({ env_id: envId, opponent, side, result, moves });
+    this.onCounted({ envId, moves });
   }
 
-  // Show the agent of the game in the address, once it is known.
-  opponentLoaded(opponent) {
-    if (opponent === this.opponent && !this.game.isDemo) this.keepGame(this.game);
+  // The fields of the game in the address, as `toHash` takes them; null while there is none, or a
+  // line of play is shown.
+  get address() {
+    return this.isOpen && !this.game.isDemo ? this.linkFields(this.game.moves) : null;
   }
 
-  // Remember the game for a reload of this tab, and show its link as the address.
-  keepGame(game) {
+  // Remember the game for a reload of this tab.
+  keepGame() {
+    const { address, game } = this;
+    if (address === null) return;
     const { moves, original, notCounted, isCounted } = game;
-    this.address = this.linkFields(moves);
-    const { envId, start, side } = this.address;
-    const hash = toHash(this.address);
+    const { envId, start, side } = address;
     const line = { moves, start, original, notCounted, isCounted };
     const isAnalysis = this.analysis !== null;
     const opponent = this.namedOpponent.choices;
-    writeTab(`game.${envId}`, { ...line, hash, side, isAnalysis, opponent });
-    this.app.showAddress();
+    writeTab(`game.${envId}`, { ...line, hash: toHash(address), side, isAnalysis, opponent });
   }
 
   // The opponent that the address names: in an analysis, the selected agent, whose values are
@@ -269,8 +295,7 @@ export class Play {
 
   // The fields of a link to the first moves of the game on the board, as `toHash` takes them.
   linkFields(moves) {
-    const { rules } = this.app;
-    const { start, side } = this.game;
+    const { rules, start, side } = this.game;
     const { agent, update, level } = this.namedOpponent;
     // Others have no agent of this browser.
     const isShared = SHARED.some((source) => agent?.startsWith(source));
@@ -288,16 +313,31 @@ export class Play {
   // The address of the position that is shown.
   get link() {
     const { moves, at } = this.game;
-    const fields = { ...this.linkFields(moves.slice(0, at)), tab: this.app.settings.panel };
+    const fields = { ...this.linkFields(moves.slice(0, at)), tab: this.settings.panel };
     return location.href.split("#")[0] + toHash(fields);
   }
 
   // ---- choices for the next game
 
+  // Choose a level, side, agent or depth of search. A new game begins at once, unless one
+  // would be lost by it.
+  choose(choices) {
+    this.settings.choose(choices);
+    if ("agent" in choices) this.selection.chosenUpdate = null;
+    if (!this.analysis && !this.isUnderWay) this.newGame();
+  }
+
+  // Select an agent as it was at an update; null is its latest.
+  select(id, update = null) {
+    const { analysis, game } = this;
+    batch(() => this.selection.select(id, update));
+    if (!analysis && !game.isDemo && !game.hasBegun) this.newGame();
+  }
+
   // Whether the chosen side or opponent differs from the game's.
   get isOtherChosen() {
     const { game, opponent } = this;
-    const { choices, agent, update } = this.app.selection;
+    const { choices, agent, update } = this.selection;
     const isOtherSide = choices.side !== "random" && choices.side !== game.side;
     // Before the list of agents is there, the opponent's own agent counts as the chosen one.
     const chosen = agent ? { agent: agent.id, update } : opponent;
@@ -323,16 +363,33 @@ export class Play {
     return game.side !== null && !game.hasBegun && !game.isOver && this.isOtherChosen;
   }
 
+  // ---- the first screen
+
+  // Open a part of a tab, in place of the first screen or of another part. The game of the first
+  // screen is X's: where the person chose another one, that begins.
+  openPanel(panel) {
+    const { isInviting } = this.settings;
+    this.settings.panel = panel;
+    if (isInviting && this.isReplaceable) this.newGame();
+  }
+
+  // Show the tab "Game" in place of the first screen.
+  leaveInvitation() {
+    if (this.settings.isInviting) this.openPanel(openingOf("game"));
+  }
+
   // ---- what interrupts a game
 
   // Show a line of play; `side` is the agent's, which loses.
   demonstrate(line, side) {
     this.interrupt();
-    this.analysis = null;
-    this.game = this.makeGame({ players: { x: null, o: null }, moves: line });
-    this.demoSide = other(side);
-    this.app.reveal();
-    this.game.demonstrate();
+    const game = this.makeGame({ players: { x: null, o: null }, moves: line });
+    batch(() => {
+      game.isDemo = true;
+      Object.assign(this, { analysis: null, game, demoSide: other(side) });
+    });
+    reveal();
+    game.demonstrate();
   }
 
   // Remember the person's game before something else is shown.
@@ -345,12 +402,10 @@ export class Play {
   // Go on with the game that an analysis or a shown line interrupted.
   goBack() {
     const { game, opponent } = this.interrupted;
-    this.analysis = null;
-    this.interrupted = null;
     this.game.stop();
-    this.demoSide = null;
-    this.game = game;
-    this.opponent = opponent;
+    batch(() => {
+      Object.assign(this, { analysis: null, interrupted: null, demoSide: null, game, opponent });
+    });
     if (this.isReplaceable) this.newGame();
     else game.proceed({ started: true });
   }
@@ -372,7 +427,7 @@ export class Play {
 
   beginAnalysis(start, moves = [], at = moves.length) {
     this.analysis?.stop();
-    this.analysis ??= new Analysis(this.app);
+    this.analysis ??= this.makeAnalysis();
     this.analysis.setup = null;
     const notCounted = "it is an analysis";
     this.begin({ side: "x", opponent: this.opponent, start, moves, at, notCounted });

@@ -1,6 +1,7 @@
 // Each move of a game compared with exact play, or with the agent's own search where the
 // browser does not solve the position in time.
 
+import { Resource } from "./resource.js";
 import { counted, signed } from "./words.js";
 
 const SECONDS = 1; // for the exact result of one position
@@ -10,7 +11,6 @@ const BLUNDER_LOSS = 1;
 const MISTAKE = { sign: "?", word: "mistake" };
 const BLUNDER = { sign: "??", word: "blunder" };
 const WORDS = ["loss", "draw", "win"];
-const MAX_KEPT = 1000; // answers of the engine
 
 // The judgement where nothing solves a position and no agent is loaded that could search.
 const NOT_KNOWN = { isKnown: false };
@@ -51,13 +51,6 @@ export function judgeByProof({ isWinners, origin }, action) {
   const source = origin === "file" ? "proven by the agent's file" : "proven";
   const result = { before: value, after: value, loss: 0, best: [action] };
   return { isKnown: true, isExact: true, source, moves: null, bestMoves: null, ...result };
-}
-
-// Keep a value in a map; the oldest one goes where there are too many.
-export function keepNewest(map, key, value) {
-  map.delete(key);
-  map.set(key, value);
-  if (map.size > MAX_KEPT) map.delete(map.keys().next().value);
 }
 
 // The mark of a move that gave something away: { sign, text }, or null.
@@ -111,13 +104,10 @@ export function summary(judgements, sides, side) {
 
 // The judgements of moves. They arrive one by one.
 export class Review {
-  engine; changed;
-
-  constructor({ engine, changed }) {
-    Object.assign(this, { engine, changed });
-    this.judgements = new Map(); // by move, and where they are not exact also by agent
-    this.requested = new Set(); // moves without an answer
-    this.queue = Promise.resolve();
+  constructor(engine) {
+    this.engine = engine;
+    this.judgements = new Resource(); // by move, and where they are not exact also by agent
+    this.queue = /** @type {Promise<unknown>} */ (Promise.resolve());
   }
 
   // The judgements of a game's moves: one for each, null where it has not arrived. `agent`
@@ -126,29 +116,21 @@ export class Review {
     return game.moves.map((action, ply) => this.judgement(game, ply, action, agent));
   }
 
-  judgement(game, ply, action, agent) {
-    const { rules, positions } = game;
+  judgement({ rules, positions }, ply, action, agent) {
     const move = [rules.envId, rules.key(positions[ply]), action].join("|");
-    const key = `${move}|${agent?.key}`;
-    const judged = this.judgements.get(move) ?? this.judgements.get(key) ?? null;
-    if (judged === null && !this.requested.has(key)) {
-      this.requested.add(key);
-      this.queue = this.queue.then(() => this.request(rules, positions[ply], action, agent, move));
-    }
-    return judged;
-  }
-
-  async request(rules, position, action, agent, move) {
-    const key = `${move}|${agent?.key}`;
-    try {
-      const judged = await this.judge(rules, position, action, agent);
-      keepNewest(this.judgements, judged.isExact ? move : key, judged);
-      this.changed();
-    } catch {
-      // The move stays without a judgement until it is shown again.
-    } finally {
-      this.requested.delete(key);
-    }
+    const exact = this.judgements.known(move);
+    if (exact) return exact;
+    const judge = async () => {
+      const judged = await this.judge(rules, positions[ply], action, agent);
+      if (judged.isExact) this.judgements.set(move, judged);
+      return judged;
+    };
+    const load = () => {
+      const judging = this.queue.then(judge);
+      this.queue = judging.catch(() => {});
+      return judging;
+    };
+    return this.judgements.get(`${move}|${agent?.key}`, load).value ?? null;
   }
 
   async judge(rules, position, action, agent) {

@@ -1,8 +1,12 @@
-// The person's choices, which the browser keeps: for each game the level, side, agent and
-// look-ahead; for the page the game and the layers of values.
+// The person's choices: the open game and tab, and what the browser keeps, which is for each game
+// the level, side, agent and look-ahead, and for the page the game and the layers of values.
 
+import { Rules, rulesOf } from "../engine/rules.js";
 import { read, write } from "../files/storage.js";
 import { LEVELS } from "./levels.js";
+import { observe } from "./observe.js";
+
+export const GAMES = ["tic_tac_toe", "connect_5x4", "connect_7x6"]; // offered without any run
 
 export const LAYERS = {
   exact: "Exact values",
@@ -30,7 +34,7 @@ export const TABS = {
 export const DEPTHS = [0, 1, 2, 3, 4, 6, 8];
 // A new visitor can win the first game.
 const GAME = { level: "casual", side: "x", agent: null, depth: 0 };
-const PAGE = { game: "tic_tac_toe", layers: ["mistakes"] };
+const PAGE = { game: GAMES[0], layers: ["mistakes"] };
 
 // The tab that has a part, or that has this name itself; null where there is none.
 export function tabWith(panel) {
@@ -59,12 +63,34 @@ function withoutLive(games) {
 }
 
 export class Settings {
+  page = { ...PAGE, ...read("page", {}) };
+  games = read("games", {});
+  panel = null; // the open part of a tab, or a tab without one; null: the first screen
+
   constructor() {
-    this.page = { ...PAGE, ...read("page", {}) };
-    this.games = read("games", {});
-    this.panel = null; // the open part of a tab, or a tab without one; null: the first screen
+    observe(this, "page", "games", "panel");
+  }
+
+  // The rules of the open game.
+  get rules() {
+    const { game } = this.page;
+    return rulesOf(Rules.knows(game) ? game : GAMES[0]);
+  }
+
+  // The layers of values on the board, a Set.
+  get layers() {
     const layers = Array.isArray(this.page.layers) ? this.page.layers : PAGE.layers;
-    this.layers = new Set(layers.filter((layer) => Object.hasOwn(LAYERS, layer)));
+    return new Set(layers.filter((layer) => Object.hasOwn(LAYERS, layer)));
+  }
+
+  // Whether the page shows the first screen, which invites to play.
+  get isInviting() {
+    return this.panel === null;
+  }
+
+  // The choices for the open game.
+  get choices() {
+    return this.choicesFor(this.rules.envId);
   }
 
   // The choices for a game: { level, side, agent, depth }.
@@ -78,8 +104,10 @@ export class Settings {
     };
   }
 
-  choose(envId, choices) {
-    const chosen = { ...this.choicesFor(envId), ...choices };
+  // Choose for the open game.
+  choose(choices) {
+    const { envId } = this.rules;
+    const chosen = { ...this.choices, ...choices };
     this.games = { ...this.games, [envId]: chosen };
     // Another tab may have chosen for another game meanwhile.
     write("games", { ...read("games", {}), ...withoutLive({ [envId]: chosen }) });
@@ -91,8 +119,7 @@ export class Settings {
   }
 
   setLayer(layer, isShown) {
-    if (isShown) this.layers.add(layer);
-    else this.layers.delete(layer);
-    this.setPage({ layers: [...this.layers] });
+    const others = [...this.layers].filter((other) => other !== layer);
+    this.setPage({ layers: isShown ? [...others, layer] : others });
   }
 }

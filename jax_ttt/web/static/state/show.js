@@ -1,57 +1,63 @@
 // What the board shows on the first screen: the selected agent plays against itself, slowly,
 // and the values of its moves shade the board. The person's own game is not touched.
 
+import { batch, effect, untracked } from "../vendor/preact.js";
+import { observe } from "./observe.js";
+
 const MOVE_WAIT = 1300; // ms for which a position is shown
 const END_WAIT = 3000; // ms for which the end of a game is shown
 
 export class Show {
-  constructor(app) {
-    this.app = app;
-    this.position = null; // that is shown; null where there is no show
-    this.values = null; // of its moves, by action; null after the end
-    this.isMoving = false; // whether it goes on by itself
-    this.isPaused = false;
+  settings; agents; selection; engine;
+  position = null; // that is shown; null where there is no show
+  values = null; // of its moves, by action; null after the end
+  isMoving = false; // whether it goes on by itself
+  isPaused = false;
+
+  // It begins with an empty board whenever the page shows the first screen of a game.
+  constructor({ settings, agents, selection, engine }) {
+    Object.assign(this, { settings, agents, selection, engine });
+    observe(this, "position", "values", "isMoving", "isPaused");
     this.round = 0; // grows with each begin and end, so that late answers are dropped
+    effect(() => {
+      const { isInviting, rules } = settings;
+      untracked(() => this.restart(isInviting, rules));
+    });
   }
 
-  // Begin with an empty board, if the page shows the first screen.
-  begin() {
+  restart(isInviting, rules) {
     this.end();
-    if (!this.app.isInviting) return;
+    if (!isInviting) return;
     const { round } = this;
-    this.play(round).catch(() => round === this.round && this.end());
+    this.play(round, rules).catch(() => round === this.round && this.end());
   }
 
   end() {
     this.round += 1;
-    this.position = null;
-    this.values = null;
-    this.isMoving = false;
+    batch(() => Object.assign(this, { position: null, values: null, isMoving: false }));
   }
 
   // Pause, or go on.
   pause() {
     this.isPaused = !this.isPaused;
-    this.app.changed();
   }
 
-  async play(round) {
-    const { app } = this;
-    const { rules } = app;
+  async play(round, rules) {
     // A person who wants no movement sees the values of the empty board.
     const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    await app.ready;
-    await app.selection.load();
-    if (round !== this.round || app.selection.loaded === null) return;
+    await this.agents.ready;
+    const { agent, update } = this.selection;
+    if (round !== this.round || agent === null) return;
+    const loaded = await this.agents.load(agent.id, update);
+    if (round !== this.round) return;
     let position = rules.start;
     for (;;) {
       const isOver = rules.isOver(position);
-      const answer = isOver ? null : await this.answer(position);
+      const request = { envId: rules.envId, agent: loaded, position };
+      const answer = isOver ? null : await this.engine.values(request);
       if (round !== this.round) return;
-      this.position = position;
-      this.values = answer && answer.values;
-      this.isMoving = !isStill;
-      app.changed();
+      const values = answer && answer.values;
+      batch(() => Object.assign(this, { position, values, isMoving: !isStill }));
       if (isStill) return;
       do await pause(isOver ? END_WAIT : MOVE_WAIT);
       while (round === this.round && (document.hidden || this.isPaused));
@@ -63,9 +69,12 @@ export class Show {
     }
   }
 
-  answer(position) {
-    const { engine, rules, selection } = this.app;
-    return engine.values({ envId: rules.envId, agent: selection.loaded, position });
+  // What the board shows of it, as `Board` takes it; the person's game stays below it.
+  board(game) {
+    const { rules, position, isPersonsTurn: playable } = game;
+    const values = Object.entries(this.values ?? []);
+    const shades = new Map(values.map(([action, value]) => [+action, value]));
+    return { rules, position, playable, ghost: this.position, shades };
   }
 }
 

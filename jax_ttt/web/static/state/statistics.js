@@ -2,6 +2,7 @@
 
 import { Rules, SIDES, rulesOf } from "../engine/rules.js";
 import * as storage from "../files/storage.js";
+import { observe } from "./observe.js";
 
 const NAME = "statistics";
 const MAX_GAMES = 5000; // the oldest go; a browser keeps about 5 MB for a page
@@ -70,18 +71,14 @@ function gamesOf(text) {
 // The counted games: [{ id, finished (seconds since 1970), env_id, opponent: { level,
 // title }, side, result, moves }].
 export class Statistics {
-  // `changed` is called after each change.
-  constructor(changed) {
-    this.changed = changed;
-    this.isPersistent = storage.isPersistent;
-    this.games = [];
-    this.outcome = null; // { text, count } of the last command; count: the games it left
+  isPersistent = storage.isPersistent;
+  games = [];
+  outcome = null; // { text, count } of the last command; count: the games it left
+
+  constructor() {
+    observe(this, "isPersistent", "games", "outcome");
     this.open();
-    storage.onChange((name) => {
-      if (name !== NAME) return;
-      this.open();
-      changed();
-    });
+    storage.onChange((name) => name === NAME && this.open());
   }
 
   open() {
@@ -101,7 +98,6 @@ export class Statistics {
     this.open();
     this.games = change(this.games).slice(-MAX_GAMES);
     this.isPersistent = storage.write(NAME, { games: this.games });
-    this.changed();
   }
 
   // Count a finished game.

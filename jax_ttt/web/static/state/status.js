@@ -7,16 +7,16 @@ import { capital, number, percent } from "./words.js";
 
 const RESULTS = { won: "You won.", drawn: "A draw.", lost: "You lost." };
 
-function lastMove({ rules, play }) {
-  const { game } = play;
-  const count = game.at;
+function lastMove(game) {
+  const { at: count, rules } = game;
   const side = rules.toMove(game.positions[count - 1]);
   let who = LETTERS[side];
   if (game.side !== null) who += side === game.side ? " (you)" : " (the agent)";
   return `${who}: ${rules.actionName(game.moves[count - 1])}.`;
 }
 
-function matchResult(rules, game) {
+function matchResult(game) {
+  const { rules } = game;
   const result = rules.result(game.latest, "x");
   if (result === "drawn") return "A draw.";
   return `${LETTERS[result === "won" ? "x" : "o"]} won.`;
@@ -46,20 +46,19 @@ function provenLossText({ grades, play }, { side, origin }) {
 }
 
 // What a person's finished game was like, in words; `isLong` says that there is room.
-export function gameText(app, { isLong = false } = {}) {
-  const { rules, shown } = app;
-  const { game } = app.play;
+export function gameText(state, { isLong = false } = {}) {
+  const { play, shown } = state;
+  const { game } = play;
   const { provenLoss } = shown;
-  if (provenLoss) return provenLossText(app, provenLoss) + (isLong ? ` ${NO_CHANCE}` : "");
-  const sides = game.positions.map((position) => rules.toMove(position));
+  if (provenLoss) return provenLossText(state, provenLoss) + (isLong ? ` ${NO_CHANCE}` : "");
+  const sides = game.positions.map((position) => game.rules.toMove(position));
   return summary(shown.judgements(), sides, game.side);
 }
 
-function endStatus(app) {
-  const { rules } = app;
-  const { game, opponent } = app.play;
-  if (game.side === null) return { main: matchResult(rules, game), more: "", tone: "" };
-  const notes = [gameText(app)];
+function endStatus(state) {
+  const { game, opponent } = state.play;
+  if (game.side === null) return { main: matchResult(game), more: "", tone: "" };
+  const notes = [gameText(state)];
   if (game.result === "drawn" && opponent.isDrawBest) {
     notes.unshift("The best result possible against it.");
   }
@@ -69,37 +68,36 @@ function endStatus(app) {
 
 // Whether the opponent is the agent of a training that began meanwhile, and the person has not
 // moved yet.
-function hasNewOpponent({ followed, play, training }) {
+function hasNewOpponent({ learn, play }) {
   const { agent } = play.opponent;
-  const isLearning = [training, followed].some((one) => one.isBusy && one.agentId === agent);
+  const isLearning = [learn.training, learn.followed].some((one) => one.isBusy && one.agentId === agent);
   return isLearning && play.game.side !== null && !play.game.hasBegun;
 }
 
-function opponentText(app) {
-  const { title } = app.play.opponent;
-  return hasNewOpponent(app) ? `New opponent: ${title}` : title;
+function opponentText(state) {
+  const { title } = state.play.opponent;
+  return hasNewOpponent(state) ? `New opponent: ${title}` : title;
 }
 
 const TITLES = { won: "you won", drawn: "a draw", lost: "you lost" };
 
 // What the title of the document says of the game, for instance "you lost".
-function titleOfGame({ rules, play }) {
-  const { game, analysis } = play;
+function titleOfGame({ game, analysis }) {
   if (game.isDemo) return "how to beat the agent";
   if (analysis) return "analysis";
   if (game.isOver) return TITLES[game.result];
-  return rules.toMove(game.latest) === game.side ? "your turn" : "the agent's turn";
+  return game.rules.toMove(game.latest) === game.side ? "your turn" : "the agent's turn";
 }
 
 // The title of the document: the game and its result, so that the entries of the browser's history
 // differ.
-export function titleOf(app) {
-  return `${app.rules.title}: ${titleOfGame(app)} – jax_ttt`;
+export function titleOf({ play }) {
+  return `${play.game.rules.title}: ${titleOfGame(play)} – jax_ttt`;
 }
 
 // { main, more, tone } of what the board shows.
-export function statusOf(app) {
-  const { rules, play } = app;
+export function statusOf(state) {
+  const { learn, play, show } = state;
   const { game, analysis } = play;
   if (game.error) return { main: "That did not work.", more: game.error, tone: "bad" };
   if (analysis?.setup) {
@@ -113,18 +111,18 @@ export function statusOf(app) {
       : "Go forward to return to the game.";
     return { main, more, tone: "" };
   }
-  if (game.isOver) return endStatus(app);
-  const letter = LETTERS[rules.toMove(game.latest)];
+  if (game.isOver) return endStatus(state);
+  const letter = LETTERS[game.rules.toMove(game.latest)];
   if (analysis) {
     let more = "Analysis: you move both sides.";
     if (analysis.isMatch) more = game.waiting ? "An agent is choosing a move…" : "Your move.";
     return { main: `${letter} to move`, more, tone: "" };
   }
-  const notes = [opponentText(app)];
+  const notes = [opponentText(state)];
   if (game.notCounted) notes.push(`Not counted: ${game.notCounted}.`);
   const main = game.isPersonsTurn ? `Your turn: ${letter}` : "The agent is choosing a move…";
-  if (app.show.position !== null) return showStatus(app.show, main);
-  const learning = app.learningOnBoard;
+  if (show.position !== null) return showStatus(show, main);
+  const learning = learn.onBoard;
   if (learning && learning.provenAt !== null && (learning.isMoment || !learning.isBusy)) {
     const more = [capital(learning.sinceText), main, ...notes].join(". ");
     return { main: `Unbeatable${learning.seatText}`, more, tone: "proven" };
@@ -150,15 +148,15 @@ function learningText({ stateText, rows }) {
 }
 
 // What a screen reader hears after a move: the move, its mistake, and the status.
-export function spokenStatus(app, status) {
-  const { game } = app.play;
-  const { shown } = app;
+export function spokenStatus(state, status) {
+  const { play, shown } = state;
+  const { game } = play;
   const parts = [];
   if (game.at) {
-    parts.push(lastMove(app));
+    parts.push(lastMove(game));
     const mark = shown.marks()[game.at - 1];
     if (mark) parts.push(`A ${mark.text}.`);
   }
-  parts.push(hasNewOpponent(app) ? `${status.main}. ${opponentText(app)}.` : status.main);
+  parts.push(hasNewOpponent(state) ? `${status.main}. ${opponentText(state)}.` : status.main);
   return parts.join(" ");
 }

@@ -2,22 +2,22 @@
 
 import { say } from "../state/messages.js";
 import { FileButton } from "./ui.js";
-import { html } from "../vendor/htm-preact.js";
+import { html } from "../vendor/preact.js";
 
-async function addFile(app, file) {
+async function addFile(agents, file) {
   try {
     const name = file.name.replace(/\.safetensors$/, "");
-    const id = await app.agents.keep(name, await file.arrayBuffer());
-    say(`Added as "${app.agents.get(id).name}".`);
+    const id = await agents.keep(name, await file.arrayBuffer());
+    say(`Added as "${agents.get(id).name}".`);
   } catch (error) {
     say(`${file.name} was not added: ${error.message}`);
   }
 }
 
-export function AddAgent({ app }) {
+export function AddAgent({ agents }) {
   return html`
     <div class="bar">
-      <${FileButton} accept=".safetensors" onFile=${(file) => addFile(app, file)}>
+      <${FileButton} accept=".safetensors" onFile=${(file) => addFile(agents, file)}>
         Add an agent's file…
       <//>
     </div>

@@ -1,11 +1,10 @@
 // The tools of an analysis: who moves, and a position that is set up.
 
 import { LETTERS } from "../engine/rules.js";
-import { html } from "../vendor/htm-preact.js";
+import { html } from "../vendor/preact.js";
 import { Button, Radios } from "./ui.js";
 
-function MoverChoice({ app, side }) {
-  const { analysis } = app.play;
+function MoverChoice({ analysis, side }) {
   const id = `mover-${side}`;
   const options = analysis.choices.map(
     ([mover, title]) =>
@@ -23,15 +22,14 @@ function MoverChoice({ app, side }) {
   `;
 }
 
-function Match({ app }) {
-  const { analysis } = app.play;
+function Match({ analysis }) {
   return html`
     <fieldset disabled=${analysis.setup !== null}>
       <legend>Let agents play</legend>
-      <${MoverChoice} app=${app} side="x" />
-      <${MoverChoice} app=${app} side="o" />
+      <${MoverChoice} analysis=${analysis} side="x" />
+      <${MoverChoice} analysis=${analysis} side="o" />
       <div class="bar">
-        <${Button} isDisabled=${!analysis.canPlay} onClick=${() => analysis.play()}>
+        <${Button} isDisabled=${!analysis.canPlay} onClick=${() => analysis.beginMatch()}>
           Play the match
         <//>
         <${Button} isDisabled=${!analysis.isMatch} onClick=${() => analysis.stop()}>Stop<//>
@@ -41,10 +39,8 @@ function Match({ app }) {
 }
 
 // The tools of a position that is being set up. They stand beside the board.
-export function SetupTools({ app }) {
-  const { rules } = app;
-  const { analysis } = app.play;
-  const { setup } = analysis;
+export function SetupTools({ analysis }) {
+  const { rules, setup } = analysis;
   const tools = [
     ["x", LETTERS.x],
     ["o", LETTERS.o],
@@ -52,11 +48,6 @@ export function SetupTools({ app }) {
   ];
   const use = (tool) => {
     setup.tool = tool;
-    app.changed();
-  };
-  const clear = () => {
-    setup.clear();
-    app.changed();
   };
   const { error, position } = setup.result;
   const mover = position && rules.toMove(position);
@@ -79,22 +70,22 @@ export function SetupTools({ app }) {
       >
         Analyse this position
       </button>
-      <button type="button" onClick=${clear}>Empty the board</button>
+      <button type="button" onClick=${() => setup.clear()}>Empty the board</button>
       <button type="button" onClick=${() => analysis.cancelSetup()}>Cancel</button>
     </div>
   `;
 }
 
-export function AnalysisTools({ app }) {
+export function AnalysisTools({ analysis }) {
   return html`
     <p class="note">
       You move both sides, unless you let agents play. Games of an analysis are not counted.
     </p>
-    <${Match} app=${app} />
+    <${Match} analysis=${analysis} />
     <div class="bar">
       <${Button}
-        isDisabled=${app.play.analysis.setup !== null}
-        onClick=${() => app.play.analysis.beginSetup()}
+        isDisabled=${analysis.setup !== null}
+        onClick=${() => analysis.beginSetup()}
       >
         Set up a position
       <//>

@@ -6,7 +6,7 @@
 import { LETTERS } from "../engine/rules.js";
 import { capital } from "../state/words.js";
 import { isShortcut } from "./ui.js";
-import { html, useRef, useState } from "../vendor/htm-preact.js";
+import { html, useRef, useState } from "../vendor/preact.js";
 
 // The names of the layers in the squares.
 export const LAYER_NAMES = { network: "net", table: "table", exact: "exact" };

@@ -3,7 +3,7 @@
 import { capital, number, signed, spoken } from "../state/words.js";
 import { AddAgent } from "./add_agent.js";
 import { arrows, smallBoard } from "./board.js";
-import { html } from "../vendor/htm-preact.js";
+import { html } from "../vendor/preact.js";
 
 const ABOUT =
   "Two agents on the position of the board, without looking ahead. Step through the game or play " +
@@ -81,13 +81,13 @@ function moveNames(rules, position, { answer }, exact) {
   });
 }
 
-function Snapshot({ app, side, place }) {
+function Snapshot({ comparison, side, place }) {
   const { name, id, update, entry } = side;
   const { snapshots, updates } = entry;
   const last = Math.max(snapshots.length - 1, 0);
   const text = `${number(update ?? updates)} of ${number(updates)}`;
   const move = (i) => {
-    app.comparison.chooseOne(place, { id, update: i === last ? null : snapshots[i] });
+    comparison.chooseOne(place, { id, update: i === last ? null : snapshots[i] });
   };
   return html`
     <div class="slider">
@@ -107,9 +107,8 @@ function Snapshot({ app, side, place }) {
   `;
 }
 
-function Side({ app, side, place, exact, hasSnapshots }) {
-  const { rules, play, selection, comparison } = app;
-  const { position } = play.game;
+function Side({ play, selection, comparison, side, place, exact, hasSnapshots }) {
+  const { rules, position } = play.game;
   const { name, id, line } = side;
   const choose = (event) => comparison.chooseOne(place, { id: event.target.value, update: null });
   const next = line.length ? `Next: ${rules.lineText(position, line)}.` : "";
@@ -126,7 +125,7 @@ function Side({ app, side, place, exact, hasSnapshots }) {
           )}
         </select>
       </div>
-      ${hasSnapshots && html`<${Snapshot} app=${app} side=${side} place=${place} />`}
+      ${hasSnapshots && html`<${Snapshot} comparison=${comparison} side=${side} place=${place} />`}
       <${Picture} rules=${rules} position=${position} side=${side} exact=${exact} />
       <ul class="unseen" aria-label=${`Moves of ${name}`}>
         ${moveNames(rules, position, side, exact).map((text, i) => html`<li key=${i}>${text}</li>`)}
@@ -136,14 +135,15 @@ function Side({ app, side, place, exact, hasSnapshots }) {
   `;
 }
 
-export function ComparePanel({ app }) {
-  const { comparison, selection, rules } = app;
+export function ComparePanel(state) {
+  const { agents, comparison, play, selection } = state;
+  const { rules } = play.game;
   const { entries } = selection;
   if (entries.length === 0) return html`<p>There is no learned agent of this game.</p>`;
   if (entries.length === 1 && entries[0].snapshots.length < 2) {
     return html`
       <p>${ONE_AGENT}</p>
-      <${AddAgent} app=${app} />
+      <${AddAgent} agents=${agents} />
     `;
   }
   const exact = comparison.exact();
@@ -158,11 +158,11 @@ export function ComparePanel({ app }) {
         (side, place) =>
           html`<${Side}
             key=${side.name}
-            app=${app}
             side=${side}
             place=${place}
             exact=${exact}
             hasSnapshots=${hasSnapshots}
+            ...${state}
           />`,
       )}
     </div>

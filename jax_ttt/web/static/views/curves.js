@@ -3,7 +3,7 @@
 import { LETTERS, SIDES } from "../engine/rules.js";
 import { byFile, provenFrom, ratesOf, seatOf } from "../state/grades.js";
 import { number, percent } from "../state/words.js";
-import { html, useLayoutEffect, useRef, useState } from "../vendor/htm-preact.js";
+import { html, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 
 const HEIGHT = 170;
 const USUAL_WIDTH = 300; // until a chart is measured

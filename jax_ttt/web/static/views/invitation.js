@@ -3,7 +3,7 @@
 import { SEATS, SIDES, other } from "../engine/rules.js";
 import { LEVELS } from "../state/levels.js";
 import { number, percent } from "../state/words.js";
-import { html } from "../vendor/htm-preact.js";
+import { html } from "../vendor/preact.js";
 
 const WHAT = "Agents that learned by playing against themselves, checked by proof.";
 const SOURCES = {
@@ -57,10 +57,10 @@ function Way({ id, title, text, look = "", onClick }) {
   `;
 }
 
-export function Invitation({ app, focusBoard }) {
-  const { title, text, side } = challenge(app);
-  const play = (level, as) => {
-    app.play.playAt(level, as);
+export function Invitation({ grades, learn, play, selection, focusBoard }) {
+  const { title, text, side } = challenge({ grades, selection });
+  const begin = (level, as) => {
+    play.playAt(level, as);
     focusBoard();
   };
   return html`
@@ -71,15 +71,15 @@ export function Invitation({ app, focusBoard }) {
         look="primary"
         title="Play it"
         text=${`${percent(LEVELS.casual.randomShare, 0)} of its moves are random, so you can win.`}
-        onClick=${() => play("casual", null)}
+        onClick=${() => begin("casual", null)}
       />
-      <${Way} id="challenge" title=${title} text=${text} onClick=${() => play("full", side)} />
+      <${Way} id="challenge" title=${title} text=${text} onClick=${() => begin("full", side)} />
       <${Way}
         id="watch"
         title="Watch one learn"
         text="A table learns tic-tac-toe in ten seconds, until nobody can beat it."
         onClick=${() => {
-          app.watchOneLearn();
+          learn.watchOne();
           focusBoard();
         }}
       />

@@ -13,7 +13,7 @@ import { LearningCurves, RoundCurves, hasRounds } from "./curves.js";
 import { copy } from "./share.js";
 import { Button, Check, Radios, focusTab } from "./ui.js";
 import { Watching } from "./watching.js";
-import { html } from "../vendor/htm-preact.js";
+import { html } from "../vendor/preact.js";
 
 const WORDS =
   "An update is one step of learning, from moves in many games at once. A proof follows every " +
@@ -27,8 +27,8 @@ const METHODS = {
 const STEPS = 1000; // of a slider
 
 // Offer an agent's file to download, or say why that is not possible.
-function download(app, id, update = null) {
-  app.agents.download(id, update).catch((error) => say(error.message));
+function download(agents, id, update = null) {
+  agents.download(id, update).catch((error) => say(error.message));
 }
 
 // ---- training
@@ -90,7 +90,9 @@ function TrainingSettings({ training }) {
         <${Check}
           label="Learn from my games, too"
           checked=${training.learnsFromPeople}
-          onChange=${(isOn) => training.switchPeople(isOn)}
+          onChange=${(isOn) => {
+            training.learnsFromPeople = isOn;
+          }}
         />
         <span class="note">${games}</span>
       </div>
@@ -113,11 +115,11 @@ function Figures({ learning }) {
 }
 
 // Keep the agent in training under a name.
-function SaveForm({ app, entry }) {
+function SaveForm({ agents, training, entry }) {
   const save = (event) => {
     event.preventDefault();
     const { input } = event.target.elements;
-    app.training.save(input.value);
+    training.save(input.value);
     input.value = "";
   };
   return html`
@@ -127,7 +129,7 @@ function SaveForm({ app, entry }) {
         class="name"
         aria-label="Name of the agent"
         maxlength="60"
-        placeholder=${app.agents.nameFor(entry)}
+        placeholder=${agents.nameFor(entry)}
       />
       <button type="submit">Save under a name</button>
     </form>
@@ -176,7 +178,9 @@ function Train({ training }) {
         legend="What learns"
         options=${options}
         value=${learner}
-        onChange=${(id) => training.choose(id)}
+        onChange=${(id) => {
+          training.learner = id;
+        }}
       />
       <form class="bar" onSubmit=${start}>
         <button type="submit" class="primary">${state === "idle" ? "Start" : "Again"}</button>
@@ -193,7 +197,9 @@ function Train({ training }) {
             max=${MAX_SEED}
             placeholder="any"
             value=${training.seedText}
-            onInput=${(event) => training.chooseSeed(event.target.value)}
+            onInput=${(event) => {
+              training.seedText = event.target.value;
+            }}
           />
         </label>
       </form>
@@ -204,9 +210,9 @@ function Train({ training }) {
 }
 
 // In a game that the page does not train: the way to the one that it does.
-function TrainElsewhere({ app }) {
+function TrainElsewhere({ learn }) {
   const watch = () => {
-    app.watchOneLearn();
+    learn.watchOne();
     focusTab("learning");
   };
   return html`
@@ -231,8 +237,7 @@ function Details({ training }) {
 // ---- runs of other processes
 
 // The run that is watched.
-function WatchedRun({ app }) {
-  const { followed } = app;
+function WatchedRun({ followed }) {
   const { name, rules, plan } = followed;
   const hasNoRules = rules === null && plan.env_id !== undefined;
   const isWithoutAgent = rules !== null && followed.entry === null;
@@ -256,14 +261,14 @@ function WatchedRun({ app }) {
   `;
 }
 
-function RunInTraining({ app, run }) {
+function RunInTraining({ followed, run }) {
   const { name, env_id, preset } = run;
   const game = Rules.knows(env_id) ? rulesOf(env_id).title : env_id;
-  const isWatched = app.followed.name === name;
+  const isWatched = followed.name === name;
   return html`
     <li>
       <span>${name}: ${game}, preset ${preset}</span>
-      <${Button} isDisabled=${isWatched} onClick=${() => app.followed.watch(name)}>
+      <${Button} isDisabled=${isWatched} onClick=${() => followed.watch(name)}>
         Watch it<span class="unseen"> ${name}</span>
       <//>
     </li>
@@ -271,8 +276,8 @@ function RunInTraining({ app, run }) {
 }
 
 // The runs in training, and the command that begins one; without a server, how to get one.
-function RunsInTraining({ app }) {
-  const { runs, command } = app.agents;
+function RunsInTraining({ agents, followed }) {
+  const { runs, command } = agents;
   const hasServer = command !== null;
   const copyCommand = async () => {
     const isCopied = await copy(command);
@@ -282,7 +287,7 @@ function RunsInTraining({ app }) {
     <section class="part" aria-labelledby="runs-title">
       <h3 id="runs-title">Runs in training</h3>
       <ul class="kept">
-        ${runs.map((run) => html`<${RunInTraining} key=${run.name} app=${app} run=${run} />`)}
+        ${runs.map((run) => html`<${RunInTraining} key=${run.name} followed=${followed} run=${run} />`)}
       </ul>
       ${
         hasServer
@@ -352,47 +357,11 @@ function Rounds({ learning, rows }) {
   `;
 }
 
-// What the panel is about, something that learns or the selected agent: { learning (or null),
-// entry (or null), update }.
-function subjectOf({ followed, rules, selection, shownLearning, training }) {
-  const { agent, update } = selection;
-  const isHere = training.rules.envId === rules.envId;
-  const shown = shownLearning === training && !isHere ? null : shownLearning;
-  const selected = [training, followed].find(({ agentId }) => agentId !== null && agentId === agent?.id);
-  const learning = selected && selected.state !== "finished" ? selected : (shown ?? selected ?? null);
-  if (learning === null) return { learning, entry: agent, update };
-  return { learning, entry: learning.entry, update: learning === selected ? update : null };
-}
-
-// Its curves: { title, rows, update, reason }.
-function shownCurves(app, { learning, entry, update }) {
-  if (learning !== null) {
-    const title = learning === app.followed ? `Run ${learning.name}` : (entry?.title ?? "The agent you trained");
-    return { title, rows: learning.rows, update, reason: "the curves begin soon" };
-  }
-  if (!entry) return { title: "", rows: [], update: null, reason: "no agent" };
-  const { rows, isLoading, error } = app.grades.historyOf(entry);
-  const reason = isLoading ? "loading…" : error || "no history";
-  return { title: entry.title, rows, update, reason };
-}
-
-// What can be shown besides the selected agent: [name, text, the training or the run].
-function choicesOf({ followed, rules, selection, training }) {
-  const isBegun = training.state !== "idle" && training.rules.envId === rules.envId;
-  const choices = [];
-  if (isBegun) choices.push(["training", "The training", training]);
-  if (followed.name !== null) choices.push(["run", "The watched run", followed]);
-  const isOther = ![training, followed].some(({ agentId }) => agentId === selection.agent?.id);
-  if (selection.agent && isOther) choices.push(["agent", "The selected agent", null]);
-  return choices;
-}
-
-function Curves({ app }) {
-  const subject = subjectOf(app);
-  const { learning } = subject;
-  const { title, rows, update, reason } = shownCurves(app, subject);
+function Curves({ learn }) {
+  const { learning } = learn.subject;
+  const { title, rows, update, reason } = learn.shownCurves;
   const rounds = rows.filter((row) => hasRounds([row]));
-  const choices = choicesOf(app);
+  const { choices } = learn;
   const canChoose = choices.length > 1;
   if (!learning && rows.length === 0 && !canChoose) {
     return html`<section class="part" aria-label="Curves">
@@ -409,7 +378,9 @@ function Curves({ app }) {
           legend="Shown here"
           options=${choices.map(([name, text]) => [name, text])}
           value=${chosen?.[0]}
-          onChange=${(value) => app.showLearning(choices.find(([name]) => name === value)[2])}
+          onChange=${(value) => {
+            learn.curves = choices.find(([name]) => name === value)[2];
+          }}
         />`
       }
       ${learning && hasRounds(rows) && html`<${Rounds} learning=${learning} rows=${rows} />`}
@@ -427,22 +398,21 @@ function Curves({ app }) {
 // ---- snapshots
 
 // The agent's snapshots, and what can be done with it.
-function Timeline({ app }) {
-  const { selection } = app;
-  const { learning, entry, update } = subjectOf(app);
+function Timeline({ agents, comparison, learn, play, selection }) {
+  const { learning, entry, update } = learn.subject;
   if (!entry) return null;
   const { id, title, snapshots, updates } = entry;
   const last = Math.max(snapshots.length - 1, 0);
   const isUsable = snapshots.length > 1;
   const text = `update ${number(update ?? updates)} of ${number(updates)}`;
   const select = (at) => {
-    learning?.openGame();
-    selection.select(id, at);
+    learning?.openOwnGame();
+    play.select(id, at);
   };
   const move = (i) => select(i === last ? null : snapshots[i]);
-  const play = () => {
+  const playAgainst = () => {
     select(update);
-    app.play.playSelected();
+    play.playSelected();
   };
   return html`
     <section class="part" aria-label="Snapshots">
@@ -470,44 +440,47 @@ function Timeline({ app }) {
         </p>
       </div>
       <div class="bar">
-        <button type="button" onClick=${play}>
+        <button type="button" onClick=${playAgainst}>
           ${update === null ? "Play against it" : "Play against it as it was then"}
         </button>
-        <${Button} isDisabled=${update === null} onClick=${() => selection.select(id)}>
+        <${Button} isDisabled=${update === null} onClick=${() => play.select(id)}>
           Back to the latest
         <//>
         <${Button}
           isDisabled=${update === null}
-          onClick=${() => app.comparison.open({ id, update }, { id, update: null })}
+          onClick=${() => comparison.open({ id, update }, { id, update: null })}
         >
           Compare with the final agent
         <//>
-        <button type="button" onClick=${() => download(app, id, update)}>Download</button>
+        <button type="button" onClick=${() => download(agents, id, update)}>Download</button>
       </div>
-      ${learning === app.training && html`<${SaveForm} app=${app} entry=${entry} />`}
+      ${
+        learning === learn.training &&
+        html`<${SaveForm} agents=${agents} training=${learning} entry=${entry} />`
+      }
     </section>
   `;
 }
 
 // ---- kept agents
 
-async function removeAgent(app, { id, name }) {
+async function removeAgent(agents, { id, name }) {
   if (!(await confirmed(`Delete the agent "${name}"?`, "Delete"))) return;
-  app.agents.remove(id);
+  agents.remove(id);
   say(`"${name}" is deleted.`);
 }
 
-function KeptAgent({ app, entry }) {
+function KeptAgent({ agents, entry }) {
   const { id, title, name, env_id } = entry;
   const game = Rules.knows(env_id) ? rulesOf(env_id).title : env_id;
   return html`
     <li>
       <span>${title}, ${game}</span>
       <span class="bar quiet">
-        <button type="button" onClick=${() => download(app, id)}>
+        <button type="button" onClick=${() => download(agents, id)}>
           Download<span class="unseen"> ${name}</span>
         </button>
-        <button type="button" onClick=${() => removeAgent(app, entry)}>
+        <button type="button" onClick=${() => removeAgent(agents, entry)}>
           Delete<span class="unseen"> ${name}</span>
         </button>
       </span>
@@ -515,21 +488,20 @@ function KeptAgent({ app, entry }) {
   `;
 }
 
-function KeptAgents({ app }) {
-  const { agents } = app;
+function KeptAgents({ agents }) {
   const entries = agents.list.filter(({ source }) => source === "browser");
   return html`
     <section class="part" aria-labelledby="kept-title">
       <h3 id="kept-title">Your agents</h3>
       ${entries.length === 0 && html`<p class="note">No agent is kept yet.</p>`}
       <ul class="kept">
-        ${entries.map((entry) => html`<${KeptAgent} key=${entry.id} app=${app} entry=${entry} />`)}
+        ${entries.map((entry) => html`<${KeptAgent} key=${entry.id} agents=${agents} entry=${entry} />`)}
       </ul>
       ${agents.refused.map(
         ({ name, reason }) =>
           html`<p class="note" key=${name}>${name} is not usable: ${reason}</p>`,
       )}
-      <${AddAgent} app=${app} />
+      <${AddAgent} agents=${agents} />
       <p class="note">
         An agent's file is a download from here, or agent.safetensors of a run. To play against it
         in a terminal: python -m jax_ttt.play FILE.
@@ -540,19 +512,19 @@ function KeptAgents({ app }) {
 
 // The panel; its curves and snapshots are of the selected agent, of a training, or of a watched
 // run. What moves is on top.
-export function LearningPanel({ app }) {
-  const { followed, rules, training } = app;
-  const isHere = training.rules.envId === rules.envId;
-  const { learning } = subjectOf(app);
+export function LearningPanel(state) {
+  const { agents, learn } = state;
+  const { followed, isTrainedHere, training } = learn;
+  const { learning } = learn.subject;
   return html`
-    ${learning && html`<${Watching} app=${app} learning=${learning} />`}
-    ${followed.name !== null && html`<${WatchedRun} app=${app} />`}
-    ${isHere ? html`<${Train} training=${training} />` : html`<${TrainElsewhere} app=${app} />`}
-    <${Curves} app=${app} />
-    ${isHere && html`<${TrainingSettings} training=${training} />`}
-    <${Timeline} app=${app} />
-    ${isHere && html`<${Details} training=${training} />`}
-    <${RunsInTraining} app=${app} />
-    <${KeptAgents} app=${app} />
+    ${learning && html`<${Watching} learning=${learning} ...${state} />`}
+    ${followed.name !== null && html`<${WatchedRun} followed=${followed} />`}
+    ${isTrainedHere ? html`<${Train} training=${training} />` : html`<${TrainElsewhere} learn=${learn} />`}
+    <${Curves} learn=${learn} />
+    ${isTrainedHere && html`<${TrainingSettings} training=${training} />`}
+    <${Timeline} ...${state} />
+    ${isTrainedHere && html`<${Details} training=${training} />`}
+    <${RunsInTraining} agents=${agents} followed=${followed} />
+    <${KeptAgents} agents=${agents} />
   `;
 }

@@ -2,13 +2,13 @@
 
 import { isSolved } from "../state/levels.js";
 import { LAYER_NAMES } from "./board.js";
-import { html } from "../vendor/htm-preact.js";
+import { html } from "../vendor/preact.js";
 
 const SCALE = ": −1 a loss, +1 a win";
 
 // The entries: { sample, look, text }, each once for what is switched on. The look is the
 // class of the sample.
-function entriesOf({ rules, shown }) {
+function entriesOf({ rules }, shown) {
   const { layers } = shown;
   const entries = [];
   const add = (sample, look, text) => entries.push({ sample, look, text });
@@ -42,8 +42,8 @@ function entriesOf({ rules, shown }) {
   return entries;
 }
 
-export function Legend({ app }) {
-  const entries = entriesOf(app);
+export function Legend({ play, shown }) {
+  const entries = entriesOf(play.game, shown);
   if (entries.length === 0) return null;
   return html`
     <ul class="board-legend" aria-label="What the board shows">

@@ -3,7 +3,7 @@
 import { LETTERS } from "../engine/rules.js";
 import { stoneShape } from "./board.js";
 import { Button, isShortcut } from "./ui.js";
-import { html } from "../vendor/htm-preact.js";
+import { html } from "../vendor/preact.js";
 
 // A move in words: "X, square 1".
 function moveName(rules, position, action) {
@@ -12,7 +12,8 @@ function moveName(rules, position, action) {
 
 // The list with a button at each end. `game` is a Game; `marks` has for each of its moves
 // { sign, text } or null. Its height does not change with its length.
-export function MoveList({ rules, game, marks }) {
+export function MoveList({ game, marks }) {
+  const { rules } = game;
   const step = (event) => {
     const to = {
       ArrowLeft: game.at - 1,

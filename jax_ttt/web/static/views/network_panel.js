@@ -4,7 +4,7 @@ import { activationsOf } from "../engine/activations.js";
 import { makePlayer } from "../engine/players.js";
 import { LETTERS } from "../engine/rules.js";
 import { counted, signed, spoken } from "../state/words.js";
-import { html } from "../vendor/htm-preact.js";
+import { html } from "../vendor/preact.js";
 
 const UNITS = 12; // the strongest ones of each hidden layer
 const LINKS = 40; // the strongest ones between two layers
@@ -130,9 +130,8 @@ function Picture({ rules, position, player }) {
   `;
 }
 
-export function NetworkPanel({ app }) {
-  const { rules, play, selection } = app;
-  const { position } = play.game;
+export function NetworkPanel({ play, selection }) {
+  const { rules, position } = play.game;
   if (!canShow(rules, selection.loaded)) return html`<p class="note">${OTHERS}</p>`;
   if (rules.isOver(position)) return html`<p class="note">${OVER}</p>`;
   const player = playerOf(rules, selection.loaded);

@@ -1,7 +1,7 @@
 // The page: a board with its tools, and the panels beside it.
 
 import { provenText } from "../state/board_values.js";
-import { say } from "../state/messages.js";
+import { reveal, say } from "../state/messages.js";
 import { LAYERS, TABS, openingOf, tabWith } from "../state/settings.js";
 import { statusOf } from "../state/status.js";
 import { inSentence, number } from "../state/words.js";
@@ -20,7 +20,7 @@ import { asSvg, copy, textOf } from "./share.js";
 import { StatisticsPanel } from "./statistics_panel.js";
 import { Button, Check, Disclosure, Icon, Tabs, ThemeButton } from "./ui.js";
 import { ProofMoment, Rates } from "./watching.js";
-import { html, useErrorBoundary } from "../vendor/htm-preact.js";
+import { html, useErrorBoundary } from "../vendor/preact.js";
 
 const PANELS = {
   settings: PlayPanel,
@@ -42,10 +42,10 @@ const EXACT_NOTES = {
     "Only the moves that win or lose at once are exact here: too many moves are left.",
 };
 
-function GameLinks({ app }) {
-  const all = app.games();
+function GameLinks({ navigation, settings }) {
+  const all = navigation.games;
   const games = all.map(({ envId, title }, i) => {
-    const isOpen = envId === app.rules.envId;
+    const isOpen = envId === settings.rules.envId;
     const [, family, size] = /^(\D+)( \d.*)?$/.exec(title);
     // A phone shows the words that games share once.
     const isRepeated = size && all[i - 1]?.title.startsWith(`${family} `);
@@ -53,7 +53,7 @@ function GameLinks({ app }) {
       key=${envId}
       type="button"
       aria-current=${isOpen ? "page" : undefined}
-      onClick=${() => app.chooseGame(envId)}
+      onClick=${() => navigation.openGame(envId)}
     >
       <span class=${isRepeated ? "repeated" : ""}>${family}</span>${size}
     </button>`;
@@ -61,20 +61,19 @@ function GameLinks({ app }) {
   return html`<nav aria-label="Games">${games}</nav>`;
 }
 
-function Status({ app }) {
-  const { main, more, tone } = statusOf(app);
-  const { play, shown } = app;
+function Status(state) {
+  const { main, more, tone } = statusOf(state);
+  const { play, show, shown } = state;
   const { game } = play;
   const isFinished = game.isOver && game.isLatest && !game.isDemo;
-  const openReview = () => showPanel(app, "review");
+  const openReview = () => showPanel(play, "review");
   const { nextLevel } = play;
   const buttons = [];
-  if (app.show.isMoving) {
-    const isPaused = app.show.isPaused;
-    buttons.push([isPaused ? "Go on" : "Pause", () => app.show.pause()]);
+  if (show.isMoving) {
+    buttons.push([show.isPaused ? "Go on" : "Pause", () => show.pause()]);
   } else if (tone === "proven" && play.opponent.level !== "full") {
     buttons.push([AT_ITS_BEST, () => play.playAt("full")]);
-  } else if (game.error) buttons.push(["Try again", () => game.proceed({})]);
+  } else if (game.error) buttons.push(["Try again", () => game.proceed()]);
   else if (game.isDemo && play.interrupted) {
     buttons.push(["Back to your game", () => play.goBack()]);
   } else if (isFinished) {
@@ -98,10 +97,9 @@ function Status({ app }) {
 }
 
 // The buttons under the board.
-function Tools({ app }) {
-  const { play, shown } = app;
-  const { game } = play;
-  if (play.analysis?.setup) return html`<${SetupTools} app=${app} />`;
+function Tools({ play, shown }) {
+  const { analysis, game } = play;
+  if (analysis?.setup) return html`<${SetupTools} analysis=${analysis} />`;
   return html`
     <div class="bar">
       <button type="button" class="primary" onClick=${() => play.startNewGame()}>New game</button>
@@ -112,17 +110,16 @@ function Tools({ app }) {
 }
 
 // A choice that holds from the next game on only.
-function PendingChoice({ app }) {
-  if (!app.play.isChoicePending) return null;
+function PendingChoice({ play }) {
+  if (!play.isChoicePending) return null;
   return html`<p class="notice">
     This starts with the next game.${" "}
-    <button type="button" onClick=${() => app.play.newGame()}>Start a new game now</button>
+    <button type="button" onClick=${() => play.newGame()}>Start a new game now</button>
   </p>`;
 }
 
 // What is shown on the board.
-function Layers({ app }) {
-  const { shown, selection } = app;
+function Layers({ shown, selection }) {
   const { layers } = shown;
   // The exact values stand last: their label changes its width, and would move others.
   const names = [...selection.kinds, "numbers", "line", "mistakes", "exact"];
@@ -142,8 +139,8 @@ function Layers({ app }) {
 
 // What the legend does not say of the values. It stands last, so that nothing moves when it
 // appears.
-function LayerNotes({ app }) {
-  const { rules, shown, play, selection } = app;
+function LayerNotes({ shown, play, selection }) {
+  const { rules } = play.game;
   if (rules.isOver(play.game.position)) return null;
   const notes = [];
   if (shown.layers.has("exact")) {
@@ -166,9 +163,8 @@ function LayerNotes({ app }) {
   return notes.length ? html`<p class="note">${notes.join(" ")}</p>` : null;
 }
 
-function Sharing({ app }) {
-  const { rules, play } = app;
-  const { position, start, moves, at } = play.game;
+function Sharing({ play }) {
+  const { rules, position, start, moves, at } = play.game;
   const text = () => textOf(rules, position, start === rules.start ? moves.slice(0, at) : []);
   const copied = async (name, text) => {
     const isCopied = await copy(text);
@@ -188,37 +184,39 @@ function Sharing({ app }) {
 }
 
 // A part of a tab. Where it fails, the board goes on.
-function Part({ app, id }) {
+function Part({ id, ...state }) {
   const [error] = useErrorBoundary((reason) => console.error(reason));
   if (error) return html`<p class="problem">This panel failed: ${error.message}</p>`;
-  return html`<${PANELS[id]} app=${app} />`;
+  return html`<${PANELS[id]} ...${state} />`;
 }
 
 // The panel of a tab: its part, or where it has several, their titles, of which one is open.
-function Panel({ app, tab }) {
-  const { panel: open } = app.settings;
+function Panel({ tab, ...state }) {
+  const { play, settings } = state;
+  const { panel: open } = settings;
   const parts = Object.entries(TABS[tab].parts);
-  if (parts.length === 1) return html`<${Part} key=${tab} app=${app} id=${tab} />`;
+  if (parts.length === 1) return html`<${Part} key=${tab} id=${tab} ...${state} />`;
   return parts.map(
     ([id, title]) => html`
       <${Disclosure}
         key=${id}
         title=${title}
         isOpen=${id === open}
-        onToggle=${() => app.openPanel(id === open ? tab : id)}
+        onToggle=${() => play.openPanel(id === open ? tab : id)}
       >
-        <${Part} app=${app} id=${id} />
+        <${Part} id=${id} ...${state} />
       <//>
     `,
   );
 }
 
-function Panels({ app }) {
-  const { panel: open } = app.settings;
+function Panels(state) {
+  const { play, settings } = state;
+  const { panel: open } = settings;
   const tabs = Object.entries(TABS).map(([id, { title }]) => ({
     id,
     title,
-    panel: () => html`<${Panel} app=${app} tab=${id} />`,
+    panel: () => html`<${Panel} tab=${id} ...${state} />`,
   }));
   return html`
     <section
@@ -230,76 +228,81 @@ function Panels({ app }) {
         label="Panels"
         tabs=${tabs}
         selected=${open === null ? null : tabWith(open)}
-        onSelect=${(id) => showPanel(app, openingOf(id))}
+        onSelect=${(id) => showPanel(play, openingOf(id))}
       >
         <button type="button" class="to-board" onClick=${focusBoard}>
           <${Icon} name="board" />Board
         </button>
       <//>
-      ${app.isInviting && html`<${Invitation} app=${app} focusBoard=${focusFirst} />`}
+      ${settings.isInviting && html`<${Invitation} focusBoard=${focusFirst} ...${state} />`}
     </section>
   `;
 }
 
 // What stands beside and under the board once the person plays.
-function BesideBoard({ app }) {
+function BesideBoard(state) {
+  const { play, shown } = state;
   return html`
-    <${PendingChoice} app=${app} />
-    <${Layers} app=${app} />
+    <${PendingChoice} play=${play} />
+    <${Layers} ...${state} />
     <div class="beside">
-      <${MoveList} rules=${app.rules} game=${app.play.game} marks=${app.shown.marks()} />
-      <${Legend} app=${app} />
+      <${MoveList} game=${play.game} marks=${shown.marks()} />
+      <${Legend} ...${state} />
     </div>
-    <${Sharing} app=${app} />
-    <${LayerNotes} app=${app} />
+    <${Sharing} play=${play} />
+    <${LayerNotes} ...${state} />
   `;
 }
 
-export function Page({ app }) {
-  const learning = app.learningOnBoard;
+// The board, and what covers it for a moment.
+function PlayedBoard({ play, shown, show, learn }) {
+  const { game } = play;
+  const learning = learn.onBoard;
+  return html`
+    <div id="board">
+      <${Board}
+        key=${game.rules.envId}
+        ...${show.position ? show.board(game) : shown.board()}
+        onPlay=${(action) => play.act(action)}
+      />
+      ${learning?.isMoment && html`<${ProofMoment} learning=${learning} />`}
+    </div>
+    ${learning && html`<div class="under-board"><${Rates} learning=${learning} /></div>`}
+  `;
+}
+
+// The page; its parts are those of `makeState`.
+export function Page(state) {
+  const { settings, source } = state;
+  const { isInviting } = settings;
   return html`
     <a class="skip" href="#board" onClick=${focusBoard}>Skip to the board</a>
     <header>
       <h1>jax_ttt</h1>
-      <${GameLinks} app=${app} />
+      <${GameLinks} ...${state} />
       <${ThemeButton} />
     </header>
     <main>
-      <section class=${`play ${app.isInviting ? "inviting" : ""}`} aria-labelledby="play-title">
+      <section class=${`play ${isInviting ? "inviting" : ""}`} aria-labelledby="play-title">
         <h2 id="play-title" class="unseen">Game</h2>
-        <${Status} app=${app} />
-        <div id="board">
-          <${Board}
-            key=${app.rules.envId}
-            ...${app.shown.board()}
-            onPlay=${(action) => app.play.act(action)}
-          />
-          ${learning?.isMoment && html`<${ProofMoment} learning=${learning} />`}
-        </div>
-        ${learning && html`<div class="under-board"><${Rates} learning=${learning} /></div>`}
-        <${Tools} app=${app} />
-        ${!app.isInviting && html`<${BesideBoard} app=${app} />`}
+        <${Status} ...${state} />
+        <${PlayedBoard} ...${state} />
+        <${Tools} ...${state} />
+        ${!isInviting && html`<${BesideBoard} ...${state} />`}
       </section>
-      <${Panels} app=${app} />
+      <${Panels} ...${state} />
     </main>
     <footer>
-      <p>${app.source.live ? "" : WITHOUT_SERVER}</p>
+      <p>${source.live ? "" : WITHOUT_SERVER}</p>
     </footer>
   `;
 }
 
 // Open a tab, and bring its panel into view, which lies below the board on a phone.
-function showPanel(app, id) {
-  app.openPanel(id);
+function showPanel(play, id) {
+  play.openPanel(id);
   const isBelow = matchMedia("(max-width: 699px)").matches; // as in sizes.css
   if (isBelow) document.getElementById("panels").scrollIntoView();
-}
-
-// Bring the board into view, which lies above the panels on a phone.
-export function reveal() {
-  for (const id of ["board", "status"]) {
-    document.getElementById(id).scrollIntoView({ block: "nearest" });
-  }
 }
 
 function focusBoard(event) {

@@ -6,7 +6,7 @@ import { DEPTHS } from "../state/settings.js";
 import { number } from "../state/words.js";
 import { AnalysisTools } from "./analysis_panel.js";
 import { Radios } from "./ui.js";
-import { html } from "../vendor/htm-preact.js";
+import { html } from "../vendor/preact.js";
 
 const SHORTCUTS = [
   ["← →", "one move back or forward"],
@@ -37,18 +37,18 @@ function agentText(entry, update) {
   return `${KINDS[entry.kind]} ${SOURCES[entry.source]}; ${when} small steps (updates).`;
 }
 
-function AgentChoice({ app }) {
-  const { selection } = app;
+function AgentChoice({ agents, play, selection }) {
   const { agent, entries, update } = selection;
   const options = entries.map(
     ({ id, title }) =>
       html`<option key=${id} value=${id} selected=${id === agent?.id}>${title}</option>`,
   );
-  const choose = (event) => selection.choose({ agent: event.target.value });
+  const choose = (event) => play.choose({ agent: event.target.value });
+  const refresh = () => agents.refresh().catch(() => {}); // without an answer, the list stays
   return html`
     <div class="field">
       <label for="agent">Learned agent</label>
-      <select id="agent" onChange=${choose} onFocus=${() => app.agents.refresh().catch(() => {})}>
+      <select id="agent" onChange=${choose} onFocus=${refresh}>
         ${options}
       </select>
     </div>
@@ -58,13 +58,12 @@ function AgentChoice({ app }) {
   `;
 }
 
-function DepthChoice({ app }) {
-  const { selection } = app;
+function DepthChoice({ play, selection }) {
   const { depth } = selection.choices;
   // A move at random would not look ahead.
   const choose = (event) => {
     const chosen = Number(event.target.value);
-    selection.choose(chosen === 0 ? { depth: 0 } : { depth: chosen, level: "full" });
+    play.choose(chosen === 0 ? { depth: 0 } : { depth: chosen, level: "full" });
   };
   const options = DEPTHS.map(
     (value) =>
@@ -87,14 +86,13 @@ function DepthChoice({ app }) {
   `;
 }
 
-function OpponentChoice({ app }) {
-  const { selection, grades } = app;
+function OpponentChoice(state) {
+  const { grades, play, selection, settings } = state;
+  const { rules } = settings;
   const { level, side, depth } = selection.choices;
   const agentSide = side === "random" ? null : other(side);
   const player = { grades, agent: selection.loaded, depth, side: agentSide };
-  const levels = levelsOf(app.rules).map((name) => {
-    return [name, levelName(name, player)];
-  });
+  const levels = levelsOf(rules).map((name) => [name, levelName(name, player)]);
   const sides = [
     ["x", `${LETTERS.x}, you start`],
     ["o", `${LETTERS.o}, the agent starts`],
@@ -106,24 +104,24 @@ function OpponentChoice({ app }) {
       legend="Opponent"
       options=${levels}
       value=${level}
-      onChange=${(value) => selection.choose({ level: value })}
+      onChange=${(value) => play.choose({ level: value })}
     />
     <p class="note">${levelText(level, player)}</p>
-    <${AgentChoice} app=${app} />
-    ${isSearched(app.rules) && html`<${DepthChoice} app=${app} />`}
+    <${AgentChoice} ...${state} />
+    ${isSearched(rules) && html`<${DepthChoice} ...${state} />`}
     <${Radios}
       name="side"
       legend="Your side"
       options=${sides}
       value=${side}
-      onChange=${(value) => selection.choose({ side: value })}
+      onChange=${(value) => play.choose({ side: value })}
     />
   `;
 }
 
 // The keys of the page.
-export function KeysPanel({ app }) {
-  const { rules } = app;
+export function KeysPanel({ settings }) {
+  const { rules } = settings;
   const last = Math.min(rules.numberOf(rules.numActions - 1), 9); // one key, one digit
   const play = `play the ${rules.falls ? "column" : "square"} of this number`;
   const shortcuts = [[`${rules.numberOf(0)} to ${last}`, play], ...SHORTCUTS];
@@ -137,7 +135,8 @@ export function KeysPanel({ app }) {
   return html`<dl class="keys">${rows}</dl>`;
 }
 
-export function PlayPanel({ app }) {
+export function PlayPanel(state) {
+  const { play } = state;
   const modes = [
     ["play", "Play"],
     ["analysis", "Analyse"],
@@ -147,11 +146,11 @@ export function PlayPanel({ app }) {
       name="mode"
       legend="What to do"
       options=${modes}
-      value=${app.play.analysis ? "analysis" : "play"}
-      onChange=${(mode) => app.play.setMode(mode)}
+      value=${play.analysis ? "analysis" : "play"}
+      onChange=${(mode) => play.setMode(mode)}
     />
-    ${app.play.analysis
-      ? html`<${AnalysisTools} app=${app} />`
-      : html`<${OpponentChoice} app=${app} />`}
+    ${play.analysis
+      ? html`<${AnalysisTools} analysis=${play.analysis} />`
+      : html`<${OpponentChoice} ...${state} />`}
   `;
 }

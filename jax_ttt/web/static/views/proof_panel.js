@@ -1,11 +1,12 @@
 // The tab "Proof": the verdict for each side, a line that beats the agent, and a check.
 
 import { countByStones } from "../engine/corrections.js";
-import { LETTERS, SEATS, SIDES } from "../engine/rules.js";
+import { LETTERS, SEATS, SIDES, rulesOf } from "../engine/rules.js";
 import { bestPlayNote, isFeasible, ratesOf, seatOf } from "../state/grades.js";
 import { announce } from "../state/messages.js";
+import { observe } from "../state/observe.js";
 import { counted, number } from "../state/words.js";
-import { html } from "../vendor/htm-preact.js";
+import { html } from "../vendor/preact.js";
 
 const ALIKE = 1e-6; // rates in files have the precision of 32 bits
 const RESULTS = ["won", "drawn", "lost"];
@@ -76,18 +77,16 @@ function resultOf(loaded, shown, grade, seconds) {
 }
 
 // Follow all lines of play here, and compare the result with the one that is shown.
-async function checkAgain(app) {
-  const { rules, grades } = app;
-  const { loaded } = app.selection;
-  const shown = shownGrade(app);
+async function checkAgain({ grades, selection }) {
+  const { loaded } = selection;
+  const shown = shownGrade({ grades, selection });
   const check = { key: loaded.key, isRunning: true, positions: 0, text: "", isProblem: false };
+  observe(check, ...Object.keys(check));
   grades.proofCheck = check;
-  app.changed();
   const began = performance.now();
   try {
-    const grade = await grades.compute(rules, loaded, (positions) => {
+    const grade = await grades.compute(rulesOf(loaded.file.envId), loaded, (positions) => {
       check.positions = positions;
-      app.changed();
     });
     Object.assign(check, resultOf(loaded, shown, grade, (performance.now() - began) / 1000));
   } catch (error) {
@@ -95,31 +94,27 @@ async function checkAgain(app) {
   }
   check.isRunning = false;
   if (grades.proofCheck === check && !check.isProblem) announce(check.text);
-  app.changed();
 }
 
 // Play some lines of the agent on a side here, which its file calls proven.
-async function checkSomeLines(app, { side, goal }) {
-  const { rules, grades } = app;
-  const { loaded } = app.selection;
+async function checkSomeLines({ grades, selection }, { side, goal }) {
+  const { loaded } = selection;
+  const { envId } = loaded.file;
   const lines = { won: 0, drawn: 0, lost: 0 };
-  const begun = { key: loaded.key, side, isRunning: true, lines, contradiction: null, error: "" };
-  app.engine.stopLines();
-  grades.linesCheck = begun;
-  app.changed();
-  const onProgress = (progress) => {
-    Object.assign(begun, progress);
-    app.changed();
-  };
-  const request = { envId: rules.envId, agent: loaded, side, goal, count: LINES, onProgress };
+  const check = { key: loaded.key, side, isRunning: true, lines, contradiction: null, error: "" };
+  observe(check, ...Object.keys(check));
+  grades.engine.stopLines();
+  grades.linesCheck = check;
+  const onProgress = (progress) => Object.assign(check, progress);
+  const request = { envId, agent: loaded, side, goal, count: LINES, onProgress };
   try {
-    onProgress(await app.engine.lines(request));
+    onProgress(await grades.engine.lines(request));
   } catch (error) {
-    begun.error = error.message;
+    check.error = error.message;
   }
-  begun.isRunning = false;
-  if (grades.linesCheck === begun && !begun.contradiction) announce(someLinesText(begun, rules));
-  app.changed();
+  check.isRunning = false;
+  const isNewest = grades.linesCheck === check;
+  if (isNewest && !check.contradiction) announce(someLinesText(check, rulesOf(envId)));
 }
 
 // The results of the lines, in words.
@@ -147,11 +142,11 @@ function Result({ isProblem, children }) {
   return html`<p key=${key} class="note">${children}</p>`;
 }
 
-function SomeLines({ app, proven }) {
-  const { rules } = app;
+function SomeLines({ grades, play, selection, proven }) {
+  const { rules } = play.game;
   const { side } = proven;
-  const { linesCheck } = app.grades;
-  const isOwn = linesCheck?.key === app.selection.loaded.key && linesCheck.side === side;
+  const { linesCheck } = grades;
+  const isOwn = linesCheck?.key === selection.loaded.key && linesCheck.side === side;
   const check = isOwn ? linesCheck : null;
   const isRunning = Boolean(check?.isRunning);
   const isLost = check?.contradiction && check.lines.lost > 0;
@@ -160,19 +155,19 @@ function SomeLines({ app, proven }) {
       <button
         type="button"
         disabled=${isRunning}
-        onClick=${() => checkSomeLines(app, proven)}
+        onClick=${() => checkSomeLines({ grades, selection }, proven)}
       >
         Check some lines in this browser
       </button>
       ${
         isRunning &&
-        html`<button type="button" onClick=${() => app.engine.stopLines()}>Stop</button>`
+        html`<button type="button" onClick=${() => grades.engine.stopLines()}>Stop</button>`
       }
       ${
         isLost &&
         html`<button
           type="button"
-          onClick=${() => app.play.demonstrate(check.contradiction, side)}
+          onClick=${() => play.demonstrate(check.contradiction, side)}
         >
           Show this line
         </button>`
@@ -195,13 +190,13 @@ function correctionsByStones(rules, { corrections }) {
 
 // How many corrections the agent plays on a side, by the stones on the board; and how many
 // positions of its own its file says that it reaches. Nothing for an agent without corrections.
-function Corrections({ app, side, fileSeat }) {
-  const { file } = app.selection.loaded;
+function Corrections({ file, side, fileSeat }) {
   if (!file.corrections) return null;
-  const counts = correctionsByStones(app.rules, file);
+  const rules = rulesOf(file.envId);
+  const counts = correctionsByStones(rules, file);
   const positions = fileSeat?.positions ?? null;
   const first = SIDES.indexOf(side); // X moves on boards with an even number of stones
-  const all = positions ? positions.length : app.rules.numCells;
+  const all = positions ? positions.length : rules.numCells;
   const levels = [];
   for (let stones = first; stones < all; stones += 2) {
     levels.push({ stones, own: positions?.[stones], corrected: counts.get(stones) ?? 0 });
@@ -272,9 +267,9 @@ function Counts({ seat, fileSeat }) {
   `;
 }
 
-function Card({ app, side }) {
-  const { grades, play } = app;
-  const { loaded } = app.selection;
+function Card({ side, ...state }) {
+  const { grades, play, selection } = state;
+  const { loaded } = selection;
   const known = grades.knownOf(loaded, side);
   const { seat, origin } = known;
   const fileSeat = seatOf(loaded.file.grade, side);
@@ -303,34 +298,36 @@ function Card({ app, side }) {
           Show me how to beat it
         </button>`
       }
-      ${proven && html`<${Corrections} app=${app} side=${side} fileSeat=${fileSeat} />`}
-      ${proven?.origin === "file" && html`<${SomeLines} app=${app} proven=${proven} />`}
+      ${proven && html`<${Corrections} file=${loaded.file} side=${side} fileSeat=${fileSeat} />`}
+      ${proven?.origin === "file" && html`<${SomeLines} proven=${proven} ...${state} />`}
     </article>
   `;
 }
 
-function AllLines({ app }) {
-  const { proofCheck } = app.grades;
-  const check = proofCheck?.key === app.selection.loaded.key ? proofCheck : null;
+function AllLines({ grades, selection }) {
+  const { proofCheck } = grades;
+  const { loaded } = selection;
+  const canCheck = isFeasible(rulesOf(loaded.file.envId));
+  const check = proofCheck?.key === loaded.key ? proofCheck : null;
   const isRunning = Boolean(check?.isRunning);
   const isProblem = Boolean(check?.isProblem);
   let text = check?.text ?? "";
   if (isRunning) text = `Following the lines of play: ${number(check.positions)} positions…`;
-  if (!isFeasible(app.rules)) {
+  if (!canCheck) {
     text = "This game has too many positions to follow all lines of play in a browser.";
   }
   return html`
     <div class="bar">
       <button
         type="button"
-        disabled=${isRunning || !isFeasible(app.rules)}
-        onClick=${() => checkAgain(app)}
+        disabled=${isRunning || !canCheck}
+        onClick=${() => checkAgain({ grades, selection })}
       >
         Check again in this browser
       </button>
       ${
         isRunning &&
-        html`<button type="button" onClick=${() => app.engine.stopGrade()}>Stop</button>`
+        html`<button type="button" onClick=${() => grades.engine.stopGrade()}>Stop</button>`
       }
     </div>
     <${Result} isProblem=${isProblem}>${text}<//>
@@ -338,8 +335,8 @@ function AllLines({ app }) {
 }
 
 // The panel; it is of the selected agent of the current game.
-export function ProofPanel({ app }) {
-  const { agent, update, loaded } = app.selection;
+export function ProofPanel(state) {
+  const { agent, update, loaded } = state.selection;
   if (!agent) return html`<p class="note">There is no learned agent of this game.</p>`;
   if (!loaded) return html`<p class="note">Loading the agent…</p>`;
   const at = update === null ? "" : ` at update ${number(update)}`;
@@ -352,8 +349,8 @@ export function ProofPanel({ app }) {
       html`<p class="note">${THEOREM}</p>`
     }
     <div class="proofs">
-      ${SIDES.map((side) => html`<${Card} key=${side} app=${app} side=${side} />`)}
+      ${SIDES.map((side) => html`<${Card} key=${side} side=${side} ...${state} />`)}
     </div>
-    <${AllLines} app=${app} />
+    <${AllLines} ...${state} />
   `;
 }

@@ -3,7 +3,7 @@
 import { LETTERS } from "../engine/rules.js";
 import { markOf, verdictOf } from "../state/review.js";
 import { gameText } from "../state/status.js";
-import { html } from "../vendor/htm-preact.js";
+import { html } from "../vendor/preact.js";
 
 function bestText(rules, best) {
   const names = best.map((action) => rules.actionName(action));
@@ -16,9 +16,9 @@ function whoMoved(game, side) {
   return side === game.side ? ", you" : ", agent";
 }
 
-function Row({ app, ply, judged }) {
-  const { rules } = app;
-  const { game } = app.play;
+function Row({ play, ply, judged }) {
+  const { game } = play;
+  const { rules } = game;
   const action = game.moves[ply];
   const side = rules.toMove(game.positions[ply]);
   const mark = markOf(judged);
@@ -35,7 +35,7 @@ function Row({ app, ply, judged }) {
         type="button"
         class="link"
         aria-current=${isCurrent ? "step" : undefined}
-        onClick=${() => app.play.show(ply + 1)}
+        onClick=${() => play.show(ply + 1)}
       >
         ${name}
       </button>
@@ -44,17 +44,17 @@ function Row({ app, ply, judged }) {
   `;
 }
 
-function heading(app) {
-  const { game } = app.play;
+function heading(state) {
+  const { game } = state.play;
   if (game.isDemo) return "The line of play that beats the agent";
   if (game.side === null) return "The moves of this analysis";
   if (!game.isOver) return "The moves of this game";
-  return gameText(app, { isLong: true });
+  return gameText(state, { isLong: true });
 }
 
-export function ReviewPanel({ app }) {
-  const { shown } = app;
-  const { game } = app.play;
+export function ReviewPanel(state) {
+  const { play, shown } = state;
+  const { game } = play;
   if (!game.moves.length)
     return html`<p class="note">Play a move first. Each move is listed here.</p>`;
   if (!shown.isReviewed) {
@@ -69,10 +69,10 @@ export function ReviewPanel({ app }) {
   if (isSearched || isUnknown) method += " where a position can be solved";
   if (isSearched) method += "; else with the agent's own search, which can be wrong";
   const rows = game.moves.map(
-    (_, ply) => html`<${Row} key=${ply} app=${app} ply=${ply} judged=${judgements[ply]} />`,
+    (_, ply) => html`<${Row} key=${ply} play=${play} ply=${ply} judged=${judgements[ply]} />`,
   );
   return html`
-    <h3>${heading(app)}</h3>
+    <h3>${heading(state)}</h3>
     <p class="note">${method}. Click a move to see it on the board.</p>
     <ol class="moves">
       ${rows}

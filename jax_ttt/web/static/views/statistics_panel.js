@@ -6,7 +6,7 @@ import { LEVELS } from "../state/levels.js";
 import { confirmed, say } from "../state/messages.js";
 import { number, percent } from "../state/words.js";
 import { FileButton } from "./ui.js";
-import { html } from "../vendor/htm-preact.js";
+import { html } from "../vendor/preact.js";
 
 const CARDS = { games: "Games", won: "You won", drawn: "Draws", lost: "You lost" };
 const COLUMNS = { games: "Games", won: "Won", drawn: "Drawn", lost: "Lost" };
@@ -42,40 +42,37 @@ function opponentName({ level, title }) {
   return title || (LEVELS[level]?.name ?? level);
 }
 
-function show(app, text) {
-  const { statistics } = app;
+function show(statistics, text) {
   statistics.outcome = { text, count: statistics.games.length };
   say(text);
-  app.changed();
 }
 
-function exportFile({ statistics }) {
+function exportFile(statistics) {
   download("jax_ttt-statistics.json", statistics.fileText, "application/json");
 }
 
-async function importFile(app, file) {
+async function importFile(statistics, file) {
   try {
-    app.statistics.addFile(await file.text());
-    show(app, "The games of the file are here now.");
+    statistics.addFile(await file.text());
+    show(statistics, "The games of the file are here now.");
   } catch (error) {
     const reason = error.message.replace(/\.$/, "");
-    show(app, `The file was not imported: ${reason}. Nothing was changed.`);
+    show(statistics, `The file was not imported: ${reason}. Nothing was changed.`);
   }
 }
 
-async function clear(app) {
+async function clear(statistics) {
   if (!(await confirmed("Clear the statistics of all your games?", "Clear"))) return;
-  app.statistics.clear();
-  show(app, "The statistics are cleared.");
+  statistics.clear();
+  show(statistics, "The statistics are cleared.");
 }
 
 // The panel; its tables are of the current game.
-export function StatisticsPanel({ app }) {
-  const { statistics, rules } = app;
+export function StatisticsPanel({ settings, statistics }) {
   const { outcome } = statistics;
   const isRecent = outcome?.count === statistics.games.length;
   const storage = statistics.isPersistent ? KEPT : NOT_KEPT;
-  const { all, sides, opponents } = statistics.countsOf(rules.envId);
+  const { all, sides, opponents } = statistics.countsOf(settings.rules.envId);
   const bySide = SIDES.map((side) => [`As ${LETTERS[side]}`, sides[side]]);
   const byOpponent = opponents.map((opponent) => [opponentName(opponent), opponent.counts]);
   if (byOpponent.length === 0) byOpponent.push(["No games yet", all]);
@@ -98,15 +95,15 @@ export function StatisticsPanel({ app }) {
       <${Table} caption="By opponent" head="Opponent" rows=${byOpponent} />
     </div>
     <div class="bar">
-      <button type="button" onClick=${() => exportFile(app)}>Export</button>
-      <${FileButton} accept=".json,application/json" onFile=${(file) => importFile(app, file)}>
+      <button type="button" onClick=${() => exportFile(statistics)}>Export</button>
+      <${FileButton} accept=".json,application/json" onFile=${(file) => importFile(statistics, file)}>
         Import…
       <//>
       <button
         type="button"
         class="danger"
         disabled=${statistics.games.length === 0}
-        onClick=${() => clear(app)}
+        onClick=${() => clear(statistics)}
       >
         Clear the statistics
       </button>

@@ -2,7 +2,7 @@
 
 import { read, write } from "../files/storage.js";
 import { announce } from "../state/messages.js";
-import { html, useState } from "../vendor/htm-preact.js";
+import { html, useState } from "../vendor/preact.js";
 
 const THEMES = { system: "System", light: "Light", dark: "Dark" };
 

@@ -4,7 +4,7 @@ import { LETTERS, SIDES } from "../engine/rules.js";
 import { byFile, ratesOf } from "../state/grades.js";
 import { number, percent } from "../state/words.js";
 import { shadesOf, smallBoard } from "./board.js";
-import { html } from "../vendor/htm-preact.js";
+import { html } from "../vendor/preact.js";
 
 const PARTS = { wins: "win_rate", draws: "draw_rate", losses: "loss_rate" };
 
@@ -49,9 +49,8 @@ export function Rates({ learning }) {
 }
 
 // The board in the panel, for a phone, on which the real one is out of sight, and the results.
-export function Watching({ app, learning }) {
-  const { rules, play, shown } = app;
-  const { position } = play.game;
+export function Watching({ play, shown, learning }) {
+  const { rules, position } = play.game;
   return html`
     <div class="watching">
       ${
