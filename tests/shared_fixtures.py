@@ -16,6 +16,7 @@ import jax
 import jaxtyping
 import layout
 import numpy as np
+import player_programs
 import pytest
 import quick  # before jax_ttt
 import tiny
@@ -181,6 +182,20 @@ def tiny_run(tmp_path_factory):
     code, out, err = json.loads(output.read_text())
     assert code == 0, err
     return path, out, err
+
+
+@pytest.fixture
+def write_program(tmp_path):
+    """Return a function that writes a program; nothing may hang or stay behind."""
+    programs = []
+
+    def write(*args, folder=tmp_path, **kwargs):
+        programs.append(player_programs.PlayerProgram(folder, *args, **kwargs))
+        return programs[-1]
+
+    with player_programs.limited():
+        yield write
+        assert [pid for program in programs for pid in program.left_running()] == []
 
 
 @pytest.fixture

@@ -288,7 +288,11 @@ def test_a_program_is_called_what_its_evidence_allows(
     assert commands.run(arena, [name, "random", *flags[1:], "--json"]) == 0
     pair = json.loads(capsys.readouterr().out)["pairs"][1]
     assert pair["evidence"] == (evidence if env_id == SMALL else "none")
-    assert (pair["num_games"] == 0) == (env_id == SMALL and evidence == "asked")
+    is_exact = env_id == SMALL and evidence == "asked"
+    assert (pair["num_games"] == 0) == is_exact
+    assert commands.run(arena, [name, "random", *flags[1:]]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert ("of some players by the moves that they gave" in text) == is_exact
     player.close()
 
 

@@ -7,7 +7,6 @@ import numpy as np
 import player_programs
 import pytest
 import rules
-from player_programs import PlayerProgram
 
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.grade import Grade
@@ -24,23 +23,21 @@ RANDOM = Player(env_id=ENV, name="random", choose=random_player)
 
 
 @pytest.fixture
-def asked(tmp_path):
+def asked(write_program):
     """Return a function that returns a program as a player that is asked in games."""
-    players, programs = [], []
+    players = []
 
     def new(answer=player_programs.FIRST_FREE, env_id=ENV, **options):
-        written = PlayerProgram(tmp_path, answer, file=f"{len(programs)}.py")
+        written = write_program(answer, file=f"{len(players)}.py")
         spec = registry.read_player_name(written.name)
         key, options = jax.random.key(0), ProgramOptions(**options)
         player: Any = registry.make_player(spec, env_id, key, options)
-        programs.append(written)
         players.append(player)
         return player, written
 
     yield new
     for player in players:
         player.close()
-    assert [number for each in programs for number in each.left_running()] == []
 
 
 def counts_of(result):
