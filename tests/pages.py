@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-_TOP = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/README.md")
+_TOP = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 _FOLDERS = ("learn", "use", "develop", "results", "api")
 PAGES = [
     *(ROOT / name for name in _TOP),
+    *sorted(ROOT.glob("docs/*.md")),
     *sorted(page for name in _FOLDERS for page in ROOT.glob(f"docs/{name}/*.md")),
 ]
 FENCE = re.compile(r"^(`{3,})(\w*)[^\n]*\n(.*?)^\1[ ]*$", re.MULTILINE | re.DOTALL)

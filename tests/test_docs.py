@@ -47,6 +47,7 @@ from tools import make_links
 PACKAGE = Path(jax_ttt.__file__).parent  # not in ROOT where it is installed
 PROOF = ROOT / "docs" / "learn" / "proof.md"
 CHANGE_IT = ROOT / "docs" / "develop" / "change_it.md"
+FRONT_PAGE = ROOT / "docs" / "index.md"
 API = {*ROOT.glob("docs/api/[!R]*.md")}
 """Their blocks are the files that tests/test_examples.py runs."""
 TOOLS = ("bench", "figures", "mutants", "published")
@@ -185,6 +186,14 @@ def run_blocks(page):
 @pytest.mark.usefixtures("empty_folder", "trained_once")
 def test_python_blocks_run(page):
     run_blocks(page)
+
+
+@pytest.mark.slow
+def test_the_front_page_shows_what_its_bot_gets(capsys):
+    found = blocks(TEXTS[page_id(FRONT_PAGE)])
+    (place,) = (i for i, block in enumerate(found) if block.language == "python")
+    exec(found[place].code, {"__name__": "bot"})
+    assert capsys.readouterr().out == found[place + 1].code
 
 
 def diffs(page):
@@ -494,11 +503,13 @@ def test_the_address_stands_in_one_place():
     for text in (readme, notebook):
         assert badge.format(NOTEBOOK.relative_to(ROOT).as_posix()) in text
     assert f'REPO = \\"https://github.com/{ours}\\"' in notebook
-    assert make_links.addresses()["Play"] in targets(readme)
     sites = make_links.addresses()
     assert all(make_links.with_sites(text, sites) == text for text in texts.values())
     site = texts[ROOT / "mkdocs.yml"]
     assert f"site_url: {sites['Documentation']}\n" in site
+    assert f"repo_url: https://github.com/{ours}\n" in site
+    assert {sites["Documentation"], sites["Play"]} <= {*targets(readme)}
+    assert sites["Play"] in targets(texts[FRONT_PAGE])
 
 
 def test_the_drawing_of_the_code_has_its_folders_and_the_numbers_of_its_command():

@@ -4,7 +4,7 @@ python -m tools.make_links
 
 The repository is in the clone line of the README, in badges and links to files, in
 CITATION.cff and in the first cell of the notebook; the page to play on is in the
-README.
+README and on the site's front page.
 """
 
 import re
@@ -23,12 +23,12 @@ PLACES = (
     r"(https://colab\.research\.google\.com/github/)([\w.-]+/[\w.-]+)(/blob/)",
     r"(REPO = \\?\"https://github\.com/)([\w.-]+/[\w.-]+)(\\?\")",
     r"(https://github\.com/)([\w.-]+/[\w.-]+)(/blob/main/(?:jax_ttt|docs)/)",
-    r"(?m)^(  (?:repository|- Code): https://github\.com/)([\w.-]+/[\w.-]+)()",
+    r"(?m)^(repo_url: https://github\.com/)([\w.-]+/[\w.-]+)()",
 )
 """Patterns of the repository: the text before, the owner and name, the text after."""
 SITES = {
     "Play": r"(\[Play it in your browser\]\()([^)]*)(\))",
-    "Documentation": r"(?m)^(site_url: )(.*)()",
+    "Documentation": r"(?m)(^site_url: |\[documentation\]\()([^)\n]*)()",
 }
 """Patterns of the other addresses by their names in `project.urls`."""
 

@@ -1,6 +1,7 @@
 """Screenshots of the web page for the docs, taken in a browser."""
 
 import contextlib
+import io
 import re
 import shutil
 import subprocess
@@ -8,16 +9,22 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from jax_ttt.config.errors import Refused
+from jax_ttt.files.picture_file import Theme
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import FloatRect, Page
 
+_THEMES: tuple[Theme, ...] = get_args(Theme)
 _TIMEOUT = 120_000
 """Milliseconds that a training or a busy machine may take."""
 _WIDTH, _HEIGHT = 1280, 920
+_MOVING_HEIGHT = 620
+"""The moving picture has the page down to here: the board and the curves."""
+_FRAME, _LAST_FRAME = 400, 4000
+"""Milliseconds of a frame of the moving picture, and of its last one."""
 _LOST_GAME = (3, 3, 1, 2, 2, 4)
 """Columns by which a person loses to the shipped agent of Connect Four 5 x 4."""
 _MISTAKE = "3. X, you"
@@ -33,7 +40,7 @@ def find_chromium() -> str | None:
 
 
 def take(folder: Path) -> Iterator[Path]:
-    """Take the pictures `web-*.png`, and yield the path of each.
+    """Take the pictures `web-*.png` and the moving ones, `web-*.webp`; yield the paths.
 
     Raises:
         Refused: there is no chromium.
@@ -51,7 +58,8 @@ def take(folder: Path) -> Iterator[Path]:
         page.goto(url)
         _play_with_values(page)
         yield from _shots(page, folder, "play")
-        _train_a_table(page)
+        frames = _train_a_table(page)
+        yield from _save_moving(frames, folder, "learning")
         yield from _shots(page, folder, "learning")
         _review_connect_four(page)
         yield from _shots(page, folder, "connect-four")
@@ -74,18 +82,53 @@ def _play_with_values(page: "Page") -> None:
         _wait_for_the_reply(page)
 
 
-def _train_a_table(page: "Page") -> None:
+def _train_a_table(page: "Page") -> dict[Theme, list[bytes]]:
+    """Train a table, and make a move; return pictures of the training by theme."""
     page.get_by_role("button", name="New game").click()
     for layer in ("Exact values", "Network's values"):
         page.get_by_role("checkbox", name=layer).uncheck(force=True)
     page.get_by_role("tab", name="Learn").click()
     page.get_by_role("radio", name="Table").check(force=True)
     page.get_by_role("button", name="Start", exact=True).click()
-    page.locator(".state", has_text="Finished").wait_for()
+    page.mouse.move(0, 0)
+    frames: dict[Theme, list[bytes]] = {theme: [] for theme in _THEMES}
+    finished = page.locator(".state", has_text="Finished")
+    while not finished.is_visible():
+        _add_frame(page, frames)
+        page.wait_for_timeout(_FRAME)
     page.locator(".verdict-live", has_text="Unbeatable").wait_for()
     page.locator(".proof-moment").wait_for(state="hidden")
+    _add_frame(page, frames)
     page.get_by_role("button", name="Square 1").click()  # an edge: many replies lose
     _wait_for_the_reply(page)
+    return frames
+
+
+def _add_frame(page: "Page", frames: dict[Theme, list[bytes]]) -> None:
+    clip: FloatRect = {"x": 0, "y": 0, "width": _WIDTH, "height": _MOVING_HEIGHT}
+    for theme in _THEMES:
+        page.emulate_media(color_scheme=theme)
+        frames[theme].append(page.screenshot(clip=clip, animations="disabled"))
+
+
+def _save_moving(
+    frames: dict[Theme, list[bytes]], folder: Path, state: str
+) -> Iterator[Path]:
+    """Write a picture that moves in each theme; yield their paths."""
+    from PIL import Image
+
+    for theme, pictures in frames.items():
+        first, *others = (Image.open(io.BytesIO(picture)) for picture in pictures)
+        path = folder / f"web-{state}-{theme}.webp"
+        first.save(
+            path,
+            save_all=True,
+            append_images=others,
+            duration=[_FRAME] * len(others) + [_LAST_FRAME],
+            loop=0,  # for ever
+            quality=60,
+        )
+        yield path
 
 
 def _review_connect_four(page: "Page") -> None:
@@ -109,7 +152,7 @@ def _shots(page: "Page", folder: Path, state: str) -> Iterator[Path]:
     """Take a picture of the page as it is, in each theme; yield their paths."""
     page.mouse.move(0, 0)
     page.locator("h1").scroll_into_view_if_needed()
-    for theme in ("light", "dark"):
+    for theme in _THEMES:
         page.emulate_media(color_scheme=theme)
         page.wait_for_timeout(300)  # until animations have ended
         path = folder / f"web-{state}-{theme}.png"

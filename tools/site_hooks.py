@@ -29,12 +29,19 @@ def on_page_markdown(
     markdown: str, *, page: Page, config: MkDocsConfig, **_: object
 ) -> str:
     """Make links that leave `docs/`, or lead to a folder, links to the repository."""
-    return links_to_repository(markdown, page.file.src_uri, config.extra["repository"])
+    assert config.repo_url is not None
+    repository = config.repo_url.removesuffix("/")
+    return links_to_repository(markdown, page.file.src_uri, repository)
 
 
 def on_page_content(html: str, **_: object) -> str:
     """Write math as SVG: the site needs no script, font or other host for it."""
     return MATH.sub(lambda match: math_element(match[3], match[2] == "["), html)
+
+
+def on_post_page(output: str, **_: object) -> str:
+    """Keep the theme's script from asking GitHub for the repository's stars."""
+    return output.replace(' data-md-component="source"', "")
 
 
 def links_to_repository(markdown: str, uri: str, repository: str) -> str:

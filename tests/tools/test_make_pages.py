@@ -98,10 +98,16 @@ def test_links_that_leave_the_docs_lead_to_the_repository(site_hooks):
     code = "https://x/y/blob/main/jax_ttt/games/tree.py"
     assert link("../../jax_ttt/games/tree.py") == code
     assert link("../../tests") == "https://x/y/tree/main/tests"
-    assert link("../README.md", "README.md") == "https://x/y/blob/main/README.md"
+    assert link("../README.md", "index.md") == "https://x/y/blob/main/README.md"
     assert link("../examples/ladder") == "https://x/y/tree/main/docs/examples/ladder"
     for stays in ("../use/web.md#keys", "../examples/one_file.py", "https://a/b", "#c"):
         assert link(stays) == stays
+
+
+def test_the_link_to_the_repository_runs_no_script_that_asks_another_host(site_hooks):
+    html = '<a href="https://x/y" class="md-source" data-md-component="source">'
+    link = '<a href="https://x/y" class="md-source">'
+    assert site_hooks.on_post_page(html) == link
 
 
 def test_math_becomes_a_picture_with_its_source_as_the_name(site_hooks):
@@ -129,5 +135,6 @@ def test_an_address_is_written_at_each_place_and_other_links_stay():
     play = (
         f"{other} **[Play it in your browser](https://old)**\nsite_url: https://old\n"
     )
+    play += "the [documentation](https://old)\n"
     sites = {"Play": "https://new", "Documentation": "https://new"}
     assert make_links.with_sites(play, sites) == play.replace("//old", "//new")

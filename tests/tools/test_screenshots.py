@@ -6,9 +6,12 @@ import sys
 import browsing
 import pytest
 import served
+from PIL import Image
 
 STATES = ("play", "learning", "connect-four")
-NAMES = {f"web-{state}-{theme}.png" for state in STATES for theme in ("light", "dark")}
+THEMES = ("light", "dark")
+NAMES = {f"web-{state}-{theme}.png" for state in STATES for theme in THEMES}
+MOVING = {f"web-learning-{theme}.webp" for theme in THEMES}
 
 
 @pytest.mark.slow
@@ -23,7 +26,11 @@ def test_the_main_states_are_taken(tmp_path):
         cwd=served.ROOT,
     )
     assert done.returncode == 0, done.stderr
-    assert {path.name for path in tmp_path.iterdir()} == NAMES
-    for path in tmp_path.iterdir():
+    assert {path.name for path in tmp_path.iterdir()} == NAMES | MOVING
+    for path in tmp_path.glob("*.png"):
         assert path.read_bytes().startswith(b"\x89PNG")
         assert 10_000 < path.stat().st_size < 300_000
+    for path in tmp_path.glob("*.webp"):
+        with Image.open(path) as picture:
+            assert getattr(picture, "n_frames", 1) > 5
+        assert path.stat().st_size < 500_000
