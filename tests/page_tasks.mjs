@@ -302,8 +302,9 @@ const TASKS = {
     let count = 0;
     const load = async () => {
       count += 1;
-      if (count === 1) throw new DOMException("Another one replaced it.", "AbortError");
-      throw new Error("It failed.");
+      const error = new Error(count === 1 ? "Another one replaced it." : "It failed.");
+      if (count === 1) error.name = "AbortError";
+      throw error;
     };
     const arrived = () => new Promise((resolve) => setTimeout(resolve));
     const told = [];

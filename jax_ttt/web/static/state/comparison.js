@@ -1,7 +1,6 @@
 // What the part "Compare two agents" shows: two agents of the open game, on the position of the board.
 
 import { readTab, writeTab } from "../files/storage.js";
-import { LINE_LENGTH } from "./board_values.js";
 import { observe } from "./observe.js";
 import { outcomeWord } from "./review.js";
 import { signed } from "./words.js";
@@ -59,24 +58,27 @@ export class Comparison {
 
   // ---- what is shown
 
-  // Both agents: { name, entry, update, error, answer, line }. `answer` is as `values` of an
-  // Engine returns it, null before it is there; `line` are the agent's next moves for both sides.
+  // Both agents: { name, entry, update, error, answer, layers, line }. `answer` is as `values` of an
+  // Engine returns it, null before it is there; `layers` are the exact values and the agent's as
+  // the board shows them, and `line` are the agent's next moves for both sides.
   sides() {
     const { agents, engine, shown } = this;
     const { rules, position } = this.play.game;
     return this.choices.map((choice, i) => {
       const name = NAMES[i];
-      const side = { name, ...choice, entry: agents.get(choice.id), answer: null, line: [] };
-      if (side.entry === null) return { ...side, error: "" };
+      const side = { name, ...choice, entry: agents.get(choice.id), answer: null };
+      const none = { ...side, layers: [], line: [] };
+      if (side.entry === null) return { ...none, error: "" };
       const { value: loaded = null, error: failure } = agents.shown(choice.id, choice.update);
       const error = loaded === null ? (failure?.message ?? "") : "";
-      if (loaded === null || rules.isOver(position)) return { ...side, error };
-      const { boardValues } = shown;
+      if (loaded === null || rules.isOver(position)) return { ...none, error };
+      const { boardValues, proof } = shown;
       const request = { rules, position, agent: loaded, depth: 0 };
-      const next = { ...request, length: LINE_LENGTH };
-      const answer = boardValues.learned(`${name} values`, request, (one) => engine.values(one));
-      const line = boardValues.learned(`${name} line`, next, (one) => engine.line(one));
-      return { ...side, error, answer: answer ?? null, line: line ?? [] };
+      const { kind } = side.entry;
+      const answer = boardValues.learned(kind, request, (values) => engine.values(values)) ?? null;
+      const shownLayers = { rules, position, withExact: true, agents: { [kind]: loaded }, depth: 0 };
+      const layers = boardValues.layers({ ...shownLayers, proof });
+      return { ...side, error, answer, layers, line: boardValues.line(request) };
     });
   }
 

@@ -24,6 +24,7 @@ const DEFAULTS = {
   ghost: null,
   shades: null,
   hasNumbers: false,
+  dot: DOT,
 };
 
 // A stone in a box of 100 x 100 SVG units: X or O, or a disc with an X or an O on it.
@@ -93,6 +94,7 @@ export function smallBoard(rules, position, { last = null, shades = new Map() } 
 //   ghost             a position that is shown in place of an empty one, or null: nobody plays it
 //   shades            Map of action -> value (-1 to 1) that colours the board; by default the
 //                     values of a layer
+//   dot               the size of the dots of the next moves, for a small board
 export function Board(props) {
   const { rules, position, moved = false } = props;
   const { rows, columns, falls } = rules;
@@ -151,7 +153,7 @@ function shadeOf(value) {
 
 // The next moves: numbered dots over the board, and arrows from each to the next one. The dots
 // stand above the values of squares, the arrows pass below them. Pictures of 100 x 100 units a cell.
-export function arrows({ rules, position, line, dot = DOT }) {
+function arrows({ rules, position, line, dot }) {
   if (line.length === 0) return null;
   const stops = [];
   let at = position;

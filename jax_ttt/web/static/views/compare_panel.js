@@ -1,8 +1,9 @@
 // The part "Compare two agents": two agents side by side, on the position of the board.
 
-import { capital, number, signed, spoken } from "../state/words.js";
+import { capital, spoken } from "../state/words.js";
 import { AddAgent } from "./add_agent.js";
-import { arrows, smallBoard } from "./board.js";
+import { Board } from "./board.js";
+import { SnapshotSlider } from "./sliders.js";
 import { html } from "../vendor/preact.js";
 
 const ABOUT =
@@ -18,52 +19,19 @@ const ONE_AGENT =
 // has both values in it.
 const LEAST = { squares: 46, columns: 34 };
 
-// The chips of a move: the exact result, and the agent's value.
-function chips(action, { answer }, exact) {
-  const result = exact.get(action);
-  const value = answer?.values[action];
-  const look = ["chip", "shaded", value < 0 ? "down" : "up"];
-  if (action === answer?.move) look.push("own");
+// The board with an agent's values, which nobody plays on.
+function ComparedBoard({ rules, position, side }) {
+  const { layers, line } = side;
   return html`
-    <span class="place" key=${action}>
-      ${result && html`<span class=${`chip exact ${result.tone}`}>${result.text}</span>`}
-      ${
-        answer &&
-        !Number.isNaN(value) &&
-        html`<span class=${look.join(" ")} style=${{ "--share": `${shareOf(value)}%` }}>
-          ${signed(value)}
-        </span>`
-      }
-    </span>
-  `;
-}
-
-// How strong the colour of a value is, from 0 to 100.
-function shareOf(value) {
-  return Math.round(100 * Math.min(Math.abs(value), 1));
-}
-
-// The picture of an agent's board.
-function Picture({ rules, position, side, exact }) {
-  const { falls, columns, rows, numActions } = rules;
-  const places = Array.from({ length: numActions }, (_, action) => chips(action, side, exact));
-  const numbers = Array.from(
-    { length: falls ? columns : 0 },
-    (_, column) => html`<span key=${column}>${rules.numberOf(column)}</span>`,
-  );
-  return html`
-    <div
-      class=${`compared ${falls ? "columns-of" : "squares-of"}`}
-      style=${{ "--columns": columns, "--rows": rows }}
-      aria-hidden="true"
-    >
-      ${falls && html`<div class="places">${places}</div>`}
-      <div class="picture">
-        ${smallBoard(rules, position, { last: position.last })}
-        ${arrows({ rules, position, line: side.line, dot: falls ? 22 : 15 })}
-        ${!falls && html`<div class="places">${places}</div>`}
-      </div>
-      ${falls && html`<div class="edge places">${numbers}</div>`}
+    <div class="compared" aria-hidden="true" inert>
+      <${Board}
+        rules=${rules}
+        position=${position}
+        layers=${layers}
+        line=${line}
+        hasNumbers=${true}
+        dot=${rules.falls ? 22 : 15}
+      />
     </div>
   `;
 }
@@ -81,35 +49,9 @@ function moveNames(rules, position, { answer }, exact) {
   });
 }
 
-function Snapshot({ comparison, side, place }) {
-  const { name, id, update, entry } = side;
-  const { snapshots, updates } = entry;
-  const last = Math.max(snapshots.length - 1, 0);
-  const text = `${number(update ?? updates)} of ${number(updates)}`;
-  const move = (i) => {
-    comparison.chooseOne(place, { id, update: i === last ? null : snapshots[i] });
-  };
-  return html`
-    <div class="slider">
-      <label for=${`snapshot-${place}`}>Update<span class="unseen"> of ${name}</span></label>
-      <output for=${`snapshot-${place}`}>${text}</output>
-      <input
-        type="range"
-        id=${`snapshot-${place}`}
-        min="0"
-        max=${last}
-        value=${update === null ? last : snapshots.indexOf(update)}
-        disabled=${snapshots.length < 2}
-        aria-valuetext=${`update ${text}`}
-        onInput=${(event) => move(Number(event.target.value))}
-      />
-    </div>
-  `;
-}
-
 function Side({ play, selection, comparison, side, place, exact, hasSnapshots }) {
   const { rules, position } = play.game;
-  const { name, id, line } = side;
+  const { name, id, entry, update, line } = side;
   const choose = (event) => comparison.chooseOne(place, { id: event.target.value, update: null });
   const next = line.length ? `Next: ${rules.lineText(position, line)}.` : "";
   return html`
@@ -118,15 +60,25 @@ function Side({ play, selection, comparison, side, place, exact, hasSnapshots })
         <label for=${`agent-${place}`}>${name}<span class="unseen">, an agent</span></label>
         <select id=${`agent-${place}`} onChange=${choose}>
           ${selection.entries.map(
-            (entry) =>
-              html`<option key=${entry.id} value=${entry.id} selected=${entry.id === id}>
-                ${entry.title}
+            (one) =>
+              html`<option key=${one.id} value=${one.id} selected=${one.id === id}>
+                ${one.title}
               </option>`,
           )}
         </select>
       </div>
-      ${hasSnapshots && html`<${Snapshot} comparison=${comparison} side=${side} place=${place} />`}
-      <${Picture} rules=${rules} position=${position} side=${side} exact=${exact} />
+      ${
+        hasSnapshots &&
+        html`<${SnapshotSlider}
+          id=${`snapshot-${place}`}
+          entry=${entry}
+          update=${update}
+          onChange=${(at) => comparison.chooseOne(place, { id, update: at })}
+        >
+          Update<span class="unseen"> of ${name}</span>
+        <//>`
+      }
+      <${ComparedBoard} rules=${rules} position=${position} side=${side} />
       <ul class="unseen" aria-label=${`Moves of ${name}`}>
         ${moveNames(rules, position, side, exact).map((text, i) => html`<li key=${i}>${text}</li>`)}
       </ul>

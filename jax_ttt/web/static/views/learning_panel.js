@@ -11,6 +11,7 @@ import { AddAgent } from "./add_agent.js";
 import { smallBoard } from "./board.js";
 import { LearningCurves, RoundCurves, hasRounds } from "./curves.js";
 import { copy } from "./share.js";
+import { Slider, SnapshotSlider } from "./sliders.js";
 import { Button, Check, Radios, focusTab } from "./ui.js";
 import { Watching } from "./watching.js";
 import { html } from "../vendor/preact.js";
@@ -48,25 +49,18 @@ function valueAt({ min, max }, position) {
   return Math.min(Math.max(Number(value.toPrecision(4)), min), max);
 }
 
-function Slider({ training, id, setting }) {
+function SettingSlider({ training, id, setting }) {
   const { name, help } = SLIDERS[id];
-  const text = String(Number(setting.value.toPrecision(3)));
   return html`
-    <div class="slider">
-      <label for=${id}>${name}</label>
-      <output for=${id}>${text}</output>
-      <input
-        type="range"
-        id=${id}
-        min="0"
-        max=${STEPS}
-        value=${positionOf(setting, setting.value)}
-        aria-valuetext=${text}
-        aria-describedby=${`${id}-help`}
-        onInput=${(event) => training.move({ [id]: valueAt(setting, Number(event.target.value)) })}
-      />
-      <p class="note" id=${`${id}-help`}>${help}</p>
-    </div>
+    <${Slider}
+      id=${id}
+      label=${name}
+      text=${String(Number(setting.value.toPrecision(3)))}
+      max=${STEPS}
+      value=${positionOf(setting, setting.value)}
+      help=${help}
+      onInput=${(position) => training.move({ [id]: valueAt(setting, position) })}
+    />
   `;
 }
 
@@ -80,7 +74,12 @@ function TrainingSettings({ training }) {
       <div class="sliders">
         ${Object.keys(SLIDERS).map(
           (id) =>
-            html`<${Slider} key=${id} training=${training} id=${id} setting=${sliders[id]} />`,
+            html`<${SettingSlider}
+              key=${id}
+              training=${training}
+              id=${id}
+              setting=${sliders[id]}
+            />`,
         )}
       </div>
       <div class="bar">
@@ -401,44 +400,32 @@ function Curves({ learn }) {
 function Timeline({ agents, comparison, learn, play, selection }) {
   const { learning, entry, update } = learn.subject;
   if (!entry) return null;
-  const { id, title, snapshots, updates } = entry;
-  const last = Math.max(snapshots.length - 1, 0);
-  const isUsable = snapshots.length > 1;
-  const text = `update ${number(update ?? updates)} of ${number(updates)}`;
+  const { id, title, snapshots } = entry;
+  const notes = [`${title}.`];
+  if (snapshots.length < 2) notes.push("This agent has no snapshots.");
+  else if (id === selection.agent?.id) {
+    notes.push("The values on the board and the proof are of this snapshot.");
+  }
   const select = (at) => {
     learning?.openOwnGame();
     play.select(id, at);
   };
-  const move = (i) => select(i === last ? null : snapshots[i]);
   const playAgainst = () => {
     select(update);
     play.playSelected();
   };
   return html`
     <section class="part" aria-label="Snapshots">
-      <div class="slider">
-        <label for="snapshot">Snapshot</label>
-        <output for="snapshot">${text}</output>
-        <input
-          type="range"
-          id="snapshot"
-          min="0"
-          max=${last}
-          value=${update === null ? last : snapshots.indexOf(update)}
-          disabled=${!isUsable}
-          aria-valuetext=${text}
-          onInput=${(event) => move(Number(event.target.value))}
-        />
-        <p class="note">
-          ${title}.
-          ${!isUsable && " This agent has no snapshots."}
-          ${
-            isUsable &&
-            id === selection.agent?.id &&
-            " The values on the board and the proof are of this snapshot."
-          }
-        </p>
-      </div>
+      <${SnapshotSlider}
+        id="snapshot"
+        entry=${entry}
+        update=${update}
+        word="update "
+        help=${notes.join(" ")}
+        onChange=${select}
+      >
+        Snapshot
+      <//>
       <div class="bar">
         <button type="button" onClick=${playAgainst}>
           ${update === null ? "Play against it" : "Play against it as it was then"}
