@@ -29,7 +29,7 @@ class Args:
 
     One run: its results against random by seat, the update from which on it is proven
     unbeatable, its loss and schedules; with --start-share, the positions reached and
-    the losing ends by round. Several runs: mean and range of those with the same
+    the winning replies by round. Several runs: mean and range of those with the same
     settings. A sweep's file: its agents, over their seeds or over the values of its
     grid. Exit codes: 0 done, 1 failed, 2 bad flags or file.
     """

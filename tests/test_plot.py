@@ -88,7 +88,7 @@ def test_runs_in_rounds_are_compared_by_the_exact_rates_of_their_searches(
     one, other = in_rounds("one"), in_rounds("other")
     cut = in_rounds("cut", complete=False, win_rate=0.65, open_rate=0.1)
     assert commands.run(plot, [one]) == 0
-    assert ">losing ends<" in (Path(one) / "curve.svg").read_text()
+    assert ">winning replies<" in (Path(one) / "curve.svg").read_text()
     assert commands.run(plot, [one, other]) == 0
     svg = (tmp_path / "curves.svg").read_text()
     assert ">% of the runs proven unbeatable, by its file<" in svg

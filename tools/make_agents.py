@@ -39,7 +39,7 @@ SEARCH_HEAD = (
     "agent",
     "seat",
     "positions",
-    "losing ends",
+    "winning replies",
     "vs. random: wins / draws / losses",
     "unbeatable",
 )

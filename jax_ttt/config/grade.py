@@ -497,7 +497,7 @@ class Grade:
     def searched(self) -> dict[Seat, SeatGrade]:
         """The seats in which the positions that the player reaches were enumerated.
 
-        Only such a search counts losing ends.
+        Only such a search counts the opponent's winning replies.
         """
         return {
             seat: grade

@@ -156,7 +156,7 @@ def _plot_metric(axes: "Axes", rows: Sequence[Trained], field: str) -> None:
 def round_curves(
     rows: Rows, title: str, config: Config, theme: Theme = "light"
 ) -> Picture:
-    """Draw the positions that the agent reaches and its losing ends, by round and seat.
+    """Draw the positions that the agent reaches and the winning replies, by round and seat.
 
     A triangle marks a search that reached its limit: there may be more of them. A
     vertical line marks the first round that proves the agent unbeatable.
@@ -182,7 +182,7 @@ def round_curves(
             label = f"proven in round {proofs[0]}{by_file_note(grades)}"
             ends.axvline(proofs[0], color=grey, lw=1, label=label)
         positions.set(title="positions reached", ylim=(0, None))
-        ends.set_title("losing ends")
+        ends.set_title("winning replies")
         ends.set_yscale("symlog", linthresh=1)  # linear from 0 to 1
         counts = [
             seat.losing_ends or 0

@@ -29,8 +29,8 @@ from jax_ttt.text import html
 from jax_ttt.text.board_text import game_boards
 from jax_ttt.text.tables import aligned_lines, hanging_lines, table_lines
 
-_WINNING_MOVES = "opponent's winning moves"
-"""What a report calls losing ends; narrow columns keep the shorter name."""
+_WINNING_REPLIES = "winning replies"
+"""What a report calls losing ends."""
 _BY_ANSWERS = "by the moves that it gave"
 """The condition of a proof about a player that was asked for its moves."""
 _RATE_NAMES = ("win_rate", "draw_rate", "loss_rate")
@@ -90,7 +90,7 @@ def summary_line(update: int, grade: Grade) -> str:
             f"{searched.losing_ends:,} {seat_phrase(seat)}"
             for seat, searched in grade.searched.items()
         )
-        parts.append(f"{_WINNING_MOVES}: {ends}")
+        parts.append(f"{_WINNING_REPLIES}: {ends}")
     if grade.followed:
         parts.append(verdict_word(grade) + _only_seat(grade.seats))
     return f"update {update:,}: {'; '.join(parts) or 'not evaluated'}"
@@ -381,7 +381,7 @@ def _seat_measures(name: str, followed: SeatGrade) -> list[tuple[str, str]]:
     if (corrections := followed.num_corrections) is not None:
         rows.append((f"{name}: corrections", f"{corrections:,}"))
     if (losing_ends := followed.losing_ends) is not None:
-        rows.append((f"{name}: {_WINNING_MOVES}", f"{losing_ends:,}"))
+        rows.append((f"{name}: {_WINNING_REPLIES}", f"{losing_ends:,}"))
     if choices := followed.losing_choices:
         rows.append((f"{name}: had a choice", f"{choices:,} positions on losing lines"))
     if followed.open_rate:

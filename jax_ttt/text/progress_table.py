@@ -89,27 +89,27 @@ class RoundTable:
 
     def head(self) -> str:
         """Return a caption and the columns' names."""
-        seats = "".join(f"  {grade_text.seat_phrase(seat):<24}" for seat in SEATS)
-        names = f"  {'positions':>11}{'losing ends':>13}" * len(SEATS)
+        seats = "".join(f" {grade_text.seat_phrase(seat):<26}" for seat in SEATS)
+        names = f" {'positions':>10}{'winning replies':>16}" * len(SEATS)
         return (
             "all that the agent reaches against every opponent\n"
-            f"{'':15}{seats}".rstrip()
-            + f"\n{'round':>5}{'update':>10}{names}{'proof':>12}"
+            f"{'':14}{seats}".rstrip()
+            + f"\n{'round':>5}{'update':>9}{names}{'proof':>12}"
         )
 
     def row(self, update: int, grade: Grade) -> str:
         """Return the row of an evaluation."""
         number = update // self._config.eval_every
-        line = f"{number:>5}{update:>10,}"
+        line = f"{number:>5}{update:>9,}"
         for seat in SEATS:
             if seat not in grade.searched:  # not learned, or Ctrl-C ended the search
-                line += f"  {'-':>11}{'-':>13}"
+                line += f" {'-':>10}{'-':>16}"
                 continue
             searched = grade.searched[seat]
             at_least = "" if searched.complete else "+"
             positions = f"{searched.num_positions:,}{at_least}"
-            losing_ends = f"{searched.losing_ends:,}{at_least}"
-            line += f"  {positions:>11}{losing_ends:>13}"
+            replies = f"{searched.losing_ends:,}{at_least}"
+            line += f" {positions:>10}{replies:>16}"
         verdict = grade_text.verdict_word(grade)
         text = f"{verdict:>12}"
         if self._coloured and verdict in _COLOURS:

@@ -65,7 +65,7 @@ def test_every_figure_is_drawn_in_both_themes(short, tmp_path):
         ET.parse(path)
     seeds = (tmp_path / "seeds-light.svg").read_text()
     assert ">seeds 7 to 8, exact, against random<" in seeds
-    assert ">losing ends<" in (tmp_path / "rounds-light.svg").read_text()
+    assert ">winning replies<" in (tmp_path / "rounds-light.svg").read_text()
     corrections = (tmp_path / "corrections-light.svg").read_text()
     assert ">shipped:connect-7x6 moving first: 15 corrections<" in corrections
     assert ">connect-5x4, seed 7: corrections<" in corrections

@@ -261,7 +261,7 @@ export function RoundCurves({ rows }) {
   const [pointed, onPoint] = useState(null);
   const rounds = rows.filter((row) => hasRounds([row]));
   if (rounds.length < 2) {
-    return html`<${EmptyChart} caption="Losing ends" reason="the first rounds are not over" />`;
+    return html`<${EmptyChart} caption="Winning replies" reason="the first rounds are not over" />`;
   }
   const counts = rounds.flatMap((row) => SIDES.map((side) => endsOf(row, side) ?? 0));
   const digits = Math.max(1, Math.ceil(Math.log10(Math.max(...counts) + 1)));
@@ -279,7 +279,7 @@ export function RoundCurves({ rows }) {
   `;
   const read = (row) => {
     const ends = SIDES.map((side) => `${number(endsOf(row, side) ?? 0)} as ${LETTERS[side]}`);
-    return `update ${number(row.update)}: losing ends ${ends.join(" · ")}`;
+    return `update ${number(row.update)}: winning replies ${ends.join(" · ")}`;
   };
   const keys = SIDES.map(
     (side) =>
@@ -288,8 +288,8 @@ export function RoundCurves({ rows }) {
   return html`
     <div class="curves one">
       <${Chart}
-        caption="Losing ends: moves of the opponent that beat the agent"
-        label=${`Losing ends. ${proofText(rounds)}`}
+        caption="Winning replies: moves of the opponent that beat the agent"
+        label=${`Winning replies. ${proofText(rounds)}`}
         rows=${rounds}
         marks=${marks.map((count) => [height(count), number(count)])}
         update=${null}

@@ -340,7 +340,7 @@ function Rounds({ learning, rows }) {
   const starts = row ? sum("losing_choices") : 0;
   const next = starts > 0 ? ` Half of the next games start at ${number(starts)} positions.` : "";
   const ends = row ? sum("losing_ends") : 0;
-  const left = ends === 1 ? "1 losing end is left." : `${number(ends)} losing ends are left.`;
+  const left = ends === 1 ? "1 winning reply is left." : `${number(ends)} winning replies are left.`;
   return html`
     ${row && html`<p>Round ${number(rounds.length)}: ${left}${next}</p>`}
     <${RoundCurves} rows=${rows} />

@@ -31,7 +31,7 @@ function entriesOf({ rules }, shown) {
     if (isHopeful) add("above 0", "chip even", "in a draw: hopes for your mistake");
     add(isWritten ? "+0.61" : "frame", "chip own", "its own move");
     if (shown.values().some(({ isCorrected }) => isCorrected)) {
-      add("corrected", "chip even", "the agent was told to play it, whatever the values");
+      add("corrected", "chip even", "the agent plays it, whatever the values");
     }
   }
   if (layers.has("line")) add("1 → 2", "chip even", "the agent's next moves, for both sides");

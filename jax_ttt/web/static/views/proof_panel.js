@@ -15,7 +15,7 @@ const PROOF =
   "agent's move in each position. It is of the learned agent alone: without moves of search, " +
   "and without the random moves of a level.";
 const CORRECTIONS =
-  "A correction is a position and the move that the agent was told to play there, in place of " +
+  "A correction is a position and the move that the agent plays there, in place of " +
   "its own choice.";
 
 // The agents of proofs/, whose theorems docs/learn/theorem.md explains.
