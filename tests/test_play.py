@@ -75,7 +75,7 @@ def test_without_a_run_a_shipped_agent_of_the_default_game_plays(
     [
         ("beginner", "Beginner: 70 % random moves, else the learned agent's"),
         ("casual", "Casual: 35 % random moves, else the learned agent's"),
-        ("expert", "Expert (perfect play): best play, in enumerable games"),
+        ("expert", "Expert (perfect play): exact play, where the game is solved"),
     ],
 )
 def test_a_level_names_the_opponent_and_shows_the_agents_values(

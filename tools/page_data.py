@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import UInt8
 
 from jax_ttt.config.game_facts import DEFAULT_GAME, GAMES, EnvId
-from jax_ttt.config.player_kinds import LEVELS
+from jax_ttt.config.player_kinds import LEVELS, level_text
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records
@@ -48,7 +48,11 @@ def page_data() -> JsonObject:
             if facts.packing is not None and env_id != "connect_four"
         },
         "levels": {
-            name: {"name": level.name, "randomShare": level.random_share}
+            name: {
+                "name": level.name,
+                "randomShare": level.random_share,
+                "text": level_text(name),
+            }
             for name, level in LEVELS.items()
         },
         "sliders": {

@@ -110,7 +110,7 @@ def level_text(level: PlayLevel) -> str:
     """Return what a level plays, in words."""
     share = LEVELS[level].random_share
     if level == "expert":
-        return "best play, in enumerable games"
+        return "exact play, where the game is solved"
     if share:
         return f"{100 * share:.0f} % random moves, else the learned agent's"
     return "the learned agent without random moves"

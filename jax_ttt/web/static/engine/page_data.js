@@ -87,23 +87,28 @@ export const DATA = {
   "levels": {
     "beginner": {
       "name": "Beginner",
-      "randomShare": 0.7
+      "randomShare": 0.7,
+      "text": "70 % random moves, else the learned agent's"
     },
     "casual": {
       "name": "Casual",
-      "randomShare": 0.35
+      "randomShare": 0.35,
+      "text": "35 % random moves, else the learned agent's"
     },
     "strong": {
       "name": "Strong",
-      "randomShare": 0.1
+      "randomShare": 0.1,
+      "text": "10 % random moves, else the learned agent's"
     },
     "full": {
       "name": "Full strength",
-      "randomShare": 0.0
+      "randomShare": 0.0,
+      "text": "the learned agent without random moves"
     },
     "expert": {
       "name": "Expert (perfect play)",
-      "randomShare": 0.0
+      "randomShare": 0.0,
+      "text": "exact play, where the game is solved"
     }
   },
   "sliders": {

@@ -3,6 +3,7 @@
 import { DATA } from "../engine/page_data.js";
 import { LETTERS, SIDES } from "../engine/rules.js";
 import { bestPlayNote } from "./grades.js";
+import { capital } from "./words.js";
 
 // From weak to strong. `randomShare` is the probability of a random move.
 export const LEVELS = DATA.levels;
@@ -69,23 +70,23 @@ const WINS_ALL = {
   file: "Wins every game (proven, by its file)",
 };
 const PROOFS = {
-  proven: "The learned agent without mistakes. Proven: no line of play beats it.",
-  claimed:
-    "The learned agent without random moves. Its file says that no line of play beats it; " +
-    "this browser did not check it.",
-  beaten: "The learned agent without mistakes of its own. Some line of play beats it.",
-  "claimed beaten":
-    "The learned agent without random moves. Its file says that some line of play beats it.",
-  checking: "The learned agent without random moves. This browser is checking its proof…",
-  open: "The learned agent without random moves. Not proven unbeatable.",
+  proven: "Proven: no line of play beats it.",
+  claimed: "Its file says that no line of play beats it; this browser did not check it.",
+  beaten: "Some line of play beats it.",
+  "claimed beaten": "Its file says that some line of play beats it.",
+  checking: "This browser is checking its proof…",
+  open: "Not proven unbeatable.",
 };
 
-// The sentences about a corrected agent.
-function correctedText({ grades, agent, side }) {
+// What is known of the agent at its best, in sentences.
+function proofText(player) {
+  const { grades, agent, depth, side } = player;
+  if (depth) return "It searches, too; a proof is of the agent alone.";
+  if (!agent?.file.corrections) return PROOFS[proofOf(player)];
   const verdicts = sidesOf(agent, side).map(
     (one) => bestPlayNote(agent, one) || `As ${LETTERS[one]}: ${grades.verdictOf(agent, one)}.`,
   );
-  return ["The learned agent without random moves.", ...verdicts].join(" ");
+  return verdicts.join(" ");
 }
 
 // The name for an agent that is proven to win every game on the side that it plays.
@@ -112,18 +113,11 @@ export function isDrawBest(level, player, rules) {
   return level === "full" && player.depth === 0 && UNBEATABLE[proofOf(player)] !== undefined;
 }
 
-// What a level plays, in a sentence; `player` as for `levelName`.
+// What a level plays, in sentences; `player` as for `levelName`.
 export function levelText(level, player) {
-  const { randomShare } = LEVELS[level];
-  if (level === "expert")
-    return "Exact play from the solved game. It never loses a drawn position.";
-  if (level === "full") {
-    if (player.depth) return "The learned agent with its search. A proof is of the agent alone.";
-    if (player.agent?.file.corrections) return correctedText(player);
-    return PROOFS[proofOf(player)];
-  }
-  const share = Math.round(100 * randomShare);
-  return `${share} % random moves, else the learned agent's. You can beat it.`;
+  const text = `${capital(LEVELS[level].text)}.`;
+  if (level === "expert") return text;
+  return `${text} ${level === "full" ? proofText(player) : "You can beat it."}`;
 }
 
 function randomOf(actions) {
