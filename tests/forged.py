@@ -9,8 +9,16 @@ from typing import Any
 import numpy as np
 
 DTYPES = {
-    **{"|b1": "BOOL", "|i1": "I8", "<i2": "I16", "<i4": "I32", "<i8": "I64"},
-    **{"|u1": "U8", "<u8": "U64", "<f4": "F32", "<f8": "F64"},
+    "|b1": "BOOL",
+    "|i1": "I8",
+    "<i2": "I16",
+    "<i4": "I32",
+    "<i8": "I64",
+    "|u1": "U8",
+    "<u4": "U32",
+    "<u8": "U64",
+    "<f4": "F32",
+    "<f8": "F64",
 }
 """The names of the types of numbers in a file, by NumPy's."""
 

@@ -4,6 +4,7 @@ The kinds are an agent, a run's settings, a checkpoint, its metrics, and a sweep
 of a certificate stand in `tests/test_check_certificate.py`.
 """
 
+import functools
 import json
 import os
 import pickle
@@ -14,13 +15,16 @@ import tracemalloc
 from pathlib import Path
 
 import as_users
+import numpy as np
 import pytest
 import tiny
 from as_users import Done
+from forged import Forgery
 from hypothesis import given
 from hypothesis import strategies as st
 
 import jax_ttt
+from jax_ttt.files import run_folder
 
 pytestmark = pytest.mark.fault
 
@@ -115,6 +119,9 @@ SAFETENSORS = {
     ),
     "a description that is a list": described("[]"),
     "a deep description": described("[" * 50_000),
+    "a description of another program": header_edited(
+        lambda header: header | {"__metadata__": {"format": "pt"}}
+    ),
     "another game": replaced(b"tic_tac_toe", b"tic_tac_tow"),
     "a number that is not one": replaced(b": 0.85", b":  NaN"),
     **FOREIGN,
@@ -139,38 +146,10 @@ CHECKPOINT = {
 
 # --- JSON: settings, metrics, a sweep ------------------------------------------------
 
-
-def fields_changed(line, *places, **changes):
-    """Return a damage of an object in a file's line; `places` lead to its part."""
-
-    def damage(content):
-        lines = content.splitlines(keepends=True) if line is not None else [content]
-        record = json.loads(lines[line or 0])
-        part = record
-        for place in places:
-            part = part[place]
-        part |= changes
-        lines[line or 0] = json.dumps(record).encode() + b"\n"
-        return b"".join(lines)
-
-    return damage
-
-
 CONFIG = {
     "cut in half": lambda content: content[: len(content) // 2],
     "two objects": lambda content: content * 2,
     "bytes that are not text": replaced(b"default", b"\xff\xfe"),
-    "another version": fields_changed(None, version=99),
-    "no settings": fields_changed(None, config=None),
-    "a seed that is a text": fields_changed(None, seed="x"),
-    "an unknown setting": fields_changed(None, "config", owned=1),
-    "a setting that is an object": fields_changed(None, "config", num_envs={"no": 1}),
-    "a negative number": fields_changed(None, "config", num_envs=-3),
-    "a huge number": fields_changed(None, "config", num_updates=10**30),
-    "a long number": fields_changed(None, "config", num_updates=10**4000),
-    "NaN": fields_changed(None, "config", learning_rate=float("nan")),
-    "a list for a text": fields_changed(None, "config", env_id=[]),
-    "code": fields_changed(None, "config", opponent="__import__('os').mkdir('owned')"),
     **FOREIGN,
 }
 # The half of a last line is what a killed process leaves; it is not a damage.
@@ -184,21 +163,109 @@ LINES = {
     "bytes that are not text": replaced(b"update", b"\xff\xfe"),
     **FOREIGN,
 }
-METRICS = {
-    **LINES,
-    "an unknown event": fields_changed(1, event="x"),
-    "a count that is a text": fields_changed(1, update="x"),
-    "a number that is NaN": fields_changed(1, loss=float("nan")),
-    "a grade of nothing": fields_changed(0, grade={}),
-}
-SWEPT = {
-    **LINES,
-    "another version": fields_changed(0, version=99),
-    "no seeds": fields_changed(0, num_seeds=0),
-    "a negative setting": fields_changed(0, "config", num_envs=-3),
-    "a group that is a text": fields_changed(1, group="x"),
-    "an agent of nothing": fields_changed(1, agent={}),
-}
+
+# --- Fields and tensors, where the checksum is right ---------------------------------
+
+AGENT, CHECKPOINT_4 = "agent.safetensors", "checkpoint-4.safetensors"
+VERSIONS = [
+    ("version", 99, "format 99; this version of jax_ttt reads format 3"),
+    ("version", "2", "format 2; this version of jax_ttt reads format 3"),
+    ("version", None, "no format version; this version of jax_ttt reads format 3"),
+    # These files had the package's version in the field `version`.
+    ("format_version", 5, "older format 5; this version of jax_ttt reads format 3"),
+]
+HUGE = {"hidden_size": 2**14, "hidden_layers": 16}
+CODE = "__import__('os').mkdir('owned')"
+FIELDS = [
+    *(
+        (kind, 0, *row)
+        for kind in (AGENT, CHECKPOINT_4, "config.json", "sweep.jsonl")
+        for row in VERSIONS
+    ),
+    (AGENT, 0, "config", {}, "don't fit a network for tic_tac_toe"),
+    (AGENT, 0, "config", {"hidden_size": 16}, "don't fit a network"),
+    pytest.param(AGENT, 0, "config", HUGE, "fit", marks=pytest.mark.slow),
+    (AGENT, 0, "config.env_id", "chess", "made for 'chess', a game that is"),
+    (AGENT, 0, "config.gamma", 7.0, "$.config.gamma"),
+    (AGENT, 0, "kind", "checkpoint", "kind"),
+    (AGENT, 0, "seed", 2**32, "seed"),
+    (AGENT, 0, "num_updates", -1, "num_updates"),
+    (AGENT, 0, "grade", {"env_id": "hex", "first": {}}, "grade.first"),
+    (AGENT, 0, "grade", json.loads("[" * 40 + "]" * 40), "Expected `object`, got"),
+    (AGENT, 0, "grade.seats", [], "seats must not be empty"),
+    (CHECKPOINT_4, 0, "kind", "agent", "kind"),
+    (CHECKPOINT_4, 0, "update", 1.5, "update"),
+    (CHECKPOINT_4, 0, "finished", "maybe", "finished"),
+    (CHECKPOINT_4, 0, "settings", None, "settings"),
+    (CHECKPOINT_4, 0, "grade", {"env_id": "hex", "first": {}}, "grade.first"),
+    ("config.json", 0, "seed", -1, "`int` >= 0 - at `$.seed`"),
+    ("config.json", 0, "seed", None, "seed"),
+    ("config.json", 0, "preset", "none", "preset"),
+    ("config.json", 0, "config", None, "Expected `object`, got `null`"),
+    ("config.json", 0, "config", ["tau"], "Expected `object`, got `array`"),
+    ("config.json", 0, "config.gama", 0.9, "gama must be the name of a setting, got"),
+    ("config.json", 0, "config.a\x7f", {}, "a\\x7f must be the name of a setting"),
+    ("config.json", 0, "config.tau", 2.0, "`float` <= 1.0 - at `$.config.tau`"),
+    ("config.json", 0, "config.tau", [], "got `array` - at `$.config.tau`"),
+    ("config.json", 0, "config.network", {}, "got `object` - at `$.config.network`"),
+    ("config.json", 0, "config.reward_loss", 1.0, "reward_loss must be below 1.0"),
+    ("config.json", 0, "config.num_envs", -3, "num_envs"),
+    ("config.json", 0, "config.num_updates", 10**30, "num_updates"),
+    ("config.json", 0, "config.num_updates", 10**4000, ""),
+    ("config.json", 0, "config.learning_rate", float("nan"), ""),
+    ("config.json", 0, "config.opponent", CODE, "opponent"),
+    ("metrics.jsonl", 1, "event", "x", "event"),
+    ("metrics.jsonl", 1, "update", "x", "update"),
+    ("metrics.jsonl", 1, "loss", float("nan"), ""),
+    ("metrics.jsonl", 0, "grade", {}, "grade"),
+    ("sweep.jsonl", 0, "first_seed", -1, "seed"),
+    ("sweep.jsonl", 0, "num_seeds", 0, "seed"),
+    ("sweep.jsonl", 0, "preset", "none", "preset"),
+    ("sweep.jsonl", 0, "config.tau", 2.0, "$.config.tau"),
+    ("sweep.jsonl", 1, "group", "x", "group"),
+    ("sweep.jsonl", 1, "group", 1, "it has no agent of combination 1 with seed 1000"),
+    ("sweep.jsonl", 1, "group", -1, "it has no agent of combination -1 with seed 1000"),
+    ("sweep.jsonl", 1, "agent.seed", 2, "it has no agent of combination 0 with seed 2"),
+    ("sweep.jsonl", 1, "agent", {}, "agent"),
+]
+"""A file's kind, a line of it, a place in the line's record with what stands there
+instead, and the words of the refusal."""
+
+
+def with_field(kind, line, place, value, content):
+    """Return a file with another value in a record."""
+    if kind in (AGENT, CHECKPOINT_4):
+        return Forgery(content).but(place, value).content()
+    lines = [content] if kind == "config.json" else content.splitlines(keepends=True)
+    record = json.loads(lines[line])
+    *above, name = place.split(".")
+    functools.reduce(lambda part, key: part[key], above, record)[name] = value
+    lines[line] = json.dumps(record).encode() + b"\n"
+    return b"".join(lines)
+
+
+EMPTY_BOARD = sum(1 << 2 * cell for cell in range(9))
+KEYS, ACTIONS = np.array([EMPTY_BOARD], "u8"), np.array([4], "u1")
+CORRECTIONS = [
+    (KEYS, None, "need both keys and actions"),
+    (None, ACTIONS, "need both keys and actions"),
+    (KEYS.astype("i8"), ACTIONS, "another dtype than <u8"),
+    (KEYS, ACTIONS.astype("i8"), "another dtype than |u1"),
+    (KEYS, ACTIONS + 5, "a move of its corrections"),
+    (KEYS[:0], ACTIONS[:0], "without corrections"),
+    (KEYS + 2, ACTIONS, "not a board of the game"),
+]
+
+
+def with_nan(beginning, content):
+    """Return a file with a NaN in its first such tensor."""
+    forgery = Forgery(content)
+    name = next(name for name in forgery.tensors if name.startswith(beginning))
+    tensor = forgery.tensors[name].copy()
+    tensor.flat[-1] = np.nan
+    forgery.tensors[name] = tensor
+    return forgery.content()
+
 
 # --- What is not a file --------------------------------------------------------------
 
@@ -225,11 +292,11 @@ NOT_FILES = {
 # --- The kinds -----------------------------------------------------------------------
 
 
-def load(path):
-    """Load an agent by the public function, as a command would report it."""
+def read_by(function, path):
+    """Read a file by a function; return what a command would report."""
     tracemalloc.start()
     try:
-        jax_ttt.load(path)
+        function(path)
     except jax_ttt.Refused as error:
         assert tracemalloc.get_traced_memory()[1] < MAX_MEMORY
         return Done(2, "", f"error: {error}\n")
@@ -239,7 +306,7 @@ def load(path):
 
 
 READERS = {
-    "agent.safetensors": load,
+    "agent.safetensors": lambda path: read_by(jax_ttt.load, path),
     "config.json": lambda path: as_users.run_here("train --quiet --config", path),
     "checkpoint-4.safetensors": lambda path: as_users.run_here(
         "train --quiet --resume", path.parent
@@ -251,8 +318,8 @@ DAMAGES = {
     "agent.safetensors": SAFETENSORS,
     "config.json": CONFIG,
     "checkpoint-4.safetensors": CHECKPOINT,
-    "metrics.jsonl": METRICS,
-    "sweep.jsonl": SWEPT,
+    "metrics.jsonl": LINES,
+    "sweep.jsonl": LINES,
 }
 ROWS = [(kind, name) for kind, damages in DAMAGES.items() for name in damages]
 
@@ -297,13 +364,71 @@ def assert_one_line(done, path):
     assert done.err[:-1].isprintable()
 
 
+@pytest.fixture
+def check_refused(place):
+    """Return a function that damages a file and checks that its kind's reader refuses.
+
+    The words are those of the refusal. The files stay as they are.
+    """
+
+    def check(kind, damage, *words):
+        path = place(kind)
+        path.write_bytes(damage(path.read_bytes()))
+        before = as_users.contents(path.parent)
+        done = READERS[kind](path)
+        assert_one_line(done, path)
+        as_users.assert_refused(done, *words)
+        assert as_users.contents(path.parent) == before
+
+    return check
+
+
 @pytest.mark.parametrize(("kind", "name"), ROWS, ids=map(" ".join, ROWS))
-def test_a_damaged_file_is_refused_and_stays_as_it_is(kind, name, place):
-    path = place(kind)
-    path.write_bytes(DAMAGES[kind][name](path.read_bytes()))
-    before = as_users.contents(path.parent)
-    assert_one_line(READERS[kind](path), path)
-    assert as_users.contents(path.parent) == before
+def test_a_damaged_file_is_refused_and_stays_as_it_is(kind, name, check_refused):
+    check_refused(kind, DAMAGES[kind][name])
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "field", "value", "reason"),
+    FIELDS,
+    ids=lambda value: str(value)[:40],
+)
+def test_a_wrong_field_is_refused_by_its_name(
+    kind, line, field, value, reason, check_refused
+):
+    damage = functools.partial(with_field, kind, line, field, value)
+    check_refused(kind, damage, reason)
+
+
+@pytest.mark.parametrize(("keys", "actions", "reason"), CORRECTIONS)
+def test_wrong_corrections_are_refused(keys, actions, reason, check_refused):
+    def damage(content):
+        tensors = {"corrections__keys": keys, "corrections__actions": actions}
+        return Forgery(content).but(**tensors).content()
+
+    check_refused(AGENT, damage, reason)
+
+
+def test_a_tensor_that_no_network_has_is_refused(check_refused):
+    def damage(content):
+        return Forgery(content).but(other=KEYS).content()
+
+    check_refused(AGENT, damage, "don't fit a network")
+
+
+@pytest.mark.parametrize(
+    ("kind", "beginning"),
+    [
+        (AGENT, ""),
+        *(
+            (CHECKPOINT_4, f"train_state.{part}.")
+            for part in ("params", "target_params", "average_params", "opt_state")
+        ),
+    ],
+)
+def test_weights_that_are_not_finite_are_refused(kind, beginning, check_refused):
+    damage = functools.partial(with_nan, beginning)
+    check_refused(kind, damage, f"{beginning}", "is not finite")
 
 
 @pytest.mark.parametrize("kind", READERS)
@@ -386,3 +511,58 @@ def test_any_damage_is_refused_or_changes_nothing(kind, mutation, whole, scratch
         assert path.read_bytes() == content
     else:
         assert_unchanged(kind, path, original)
+
+
+# --- Any value of any field ----------------------------------------------------------
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text()
+    | st.sampled_from([2**31, 2**63, 10**30, "\ud800", "\x1b[2J", "../../etc", CODE]),
+    lambda part: st.lists(part) | st.dictionaries(st.text(), part),
+    max_leaves=5,
+)
+
+
+def places(record, above=()):
+    """Yield the place of each field of an object and of the objects in it."""
+    for name, part in record.items():
+        yield (*above, name)
+        if isinstance(part, dict):
+            yield from places(part, (*above, name))
+
+
+def changed(record, data):
+    """Return a copy of an object with a field removed, or with any value in it."""
+    record = json.loads(json.dumps(record))
+    *above, name = data.draw(st.sampled_from([*places(record)]))
+    part = functools.reduce(lambda part, key: part[key], above, record)
+    if data.draw(st.booleans()):
+        del part[name]
+    else:
+        part[name] = data.draw(VALUES)
+    return record
+
+
+@given(data=st.data())
+def test_any_agent_with_a_right_checksum_is_refused_or_an_agent(data, whole, scratch):
+    forgery = Forgery((whole / "run" / AGENT).read_bytes())
+    forgery.description = changed(forgery.description, data)
+    path = scratch / "forged.safetensors"
+    path.write_bytes(forgery.content())
+    if (done := read_by(jax_ttt.load, path)).code:
+        assert_one_line(done, path)
+        assert len(done.err) < len(str(path)) + 400
+
+
+@given(data=st.data())
+def test_any_settings_are_refused_or_read(data, whole, scratch):
+    settings = json.loads((whole / "run" / "config.json").read_bytes())
+    path = scratch / "any-config.json"
+    path.write_text(json.dumps(changed(settings, data)))
+    if (done := read_by(run_folder.read_settings, path)).code:
+        assert_one_line(done, path)
+        assert len(done.err) < len(str(path)) + 500

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import math
-import re
 from pathlib import Path
 from typing import Literal
 
@@ -36,7 +35,10 @@ class Whole:
 
 WHOLE = Whole("x", 3, True, Part(0.5, "b"), (0.25, 1.0), (Part(1.0), Part(2.0)))
 OBJECT = {
-    **{"name": "x", "count": 3, "good": True, "part": {"size": 0.5, "kind": "b"}},
+    "name": "x",
+    "count": 3,
+    "good": True,
+    "part": {"size": 0.5, "kind": "b"},
     "ends": [0.25, 1.0],
     "parts": [{"size": 1.0, "kind": "a"}, {"size": 2.0, "kind": "a"}],
 }
@@ -83,34 +85,6 @@ def test_whole_numbers_are_numbers_and_unknown_fields_are_ignored():
     assert json_records.from_json(Part, json.dumps(later).encode()) == Part(1.0)
 
 
-@pytest.mark.parametrize(
-    ("changes", "place"),
-    [
-        ({"name": 3}, "$.name"),
-        ({"count": True}, "$.count"),
-        ({"part": {}}, "`size` - at `$.part`"),
-        ({"part": {"size": 1, "kind": "c"}}, "$.part.kind"),
-        ({"ends": [0.5, None]}, "$.ends[1]"),
-        ({"parts": [{"size": 1}, {}]}, "`size` - at `$.parts[1]`"),
-    ],
-)
-def test_a_wrong_field_is_an_error_that_names_it(changes, place):
-    wrong = OBJECT | changes
-    with pytest.raises(ValueError, match=re.escape(place)):
-        json_records.from_dict(Whole, wrong)
-    with pytest.raises(ValueError, match=re.escape(place)):
-        json_records.from_json(Whole, json.dumps(wrong))
-
-
-@pytest.mark.parametrize("text", ["", '{"size": NaN}', "[]", b"\xff", "[" * 9999])
-@pytest.mark.fault
-def test_text_that_is_not_a_record_is_refused_in_one_line(text):
-    with pytest.raises(ValueError, match=r".") as error:
-        json_records.from_json(Part, text)
-    assert str(error.value).isprintable()
-    assert len(str(error.value)) < 300
-
-
 def test_flattening_joins_names():
     value = {"a": {"b": {"c": 1}, "d": [0.25, 0.5]}, "e": "x"}
     flat = {"a/b/c": 1, "a/d": [0.25, 0.5], "e": "x"}
@@ -145,24 +119,6 @@ def test_settings_are_written_and_read_back():
     # A file that is saved again has the same bytes: 1 was written as 1.0.
     assert json_records.to_json(read) == text
     assert json_records.from_dict(Settled, {"config": {}}).config == Config()
-
-
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
-        ({"tau": 2.0}, "Expected `float` <= 1.0 - at `$.settled.config.tau`"),
-        ({"gama": 0.9}, "gama must be the name of a setting, got 0.9; did you mean"),
-        ({"a\x7f": {}}, "a\\x7f must be the name of a setting"),
-        ({"network": {}}, "Expected `str`, got `object` - at `$.settled.config.net"),
-        ({"lockstep": True, "backward": [True]}, "$.settled.config.backward"),
-        ({"reward_loss": 1.0}, "reward_loss must be below 1.0"),
-        (["tau"], "Expected `object`, got `array`"),
-        (None, "Expected `object`, got `null`"),
-    ],
-)
-def test_wrong_settings_are_an_error_that_names_the_setting(config, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        json_records.from_dict(Deeper, {"settled": {"config": config}})
 
 
 def test_another_version_is_refused_with_the_words_of_the_pages():

@@ -1,7 +1,6 @@
 """The file of a sweep: agents that are in it are not trained again."""
 
 import contextlib
-import json
 import os
 
 import made
@@ -9,9 +8,9 @@ import pytest
 
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.settings import Config
-from jax_ttt.files import json_records, sweep_file
+from jax_ttt.files import sweep_file
 from jax_ttt.files.run_folder import Lock
-from jax_ttt.files.sweep_file import Sweep, SweepLine
+from jax_ttt.files.sweep_file import Sweep
 from jax_ttt.runtime.atomic_files import WriteError
 
 SWEEP = Sweep(
@@ -143,50 +142,3 @@ def test_new_files_have_different_names():
     assert len({file.path for file in files}) == 3
     for file in files:
         file.close()
-
-
-@pytest.mark.parametrize(("group", "seed"), [(2, 7), (-1, 7), (0, 6), (1, 10)])
-@pytest.mark.fault
-def test_an_agent_outside_the_sweep_is_refused(group, seed, path):
-    line = json_records.to_dict(SweepLine(group=group, agent=made.agent(seed, EXACT)))
-    path.write_text(f"{path.read_text()}{json.dumps(line)}\n")
-    reason = f"it has no agent of combination {group} with seed {seed}"
-    with pytest.raises(Refused, match=reason):
-        sweep_file.open_sweep_file(path)
-
-
-@pytest.mark.parametrize("name", ["version", "format_version"])
-@pytest.mark.fault
-def test_a_sweep_of_another_format_is_not_called_damaged(name, path):
-    first, *others = path.read_text().splitlines()
-    head = {x: y for x, y in json.loads(first).items() if x != "version"}
-    head |= {name: 5}
-    path.write_text("\n".join([json.dumps(head), *others, ""]))
-    with pytest.raises(Refused) as refusal:
-        sweep_file.open_sweep_file(path)
-    older = "" if name == "version" else "older "
-    reason = f"{older}format 5; this version of jax_ttt reads format 3"
-    assert str(refusal.value) == f"{path}: {reason}"
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"first_seed": -1}, "seed"),
-        ({"num_seeds": 0}, "seed"),
-        ({"preset": "none"}, "preset"),
-        ({"config": {"tau": 2.0}}, r"\$.config.tau"),
-        (None, "agent"),
-    ],
-)
-@pytest.mark.fault
-def test_a_file_that_no_sweep_writes_is_refused(changes, message, path):
-    first, *others = path.read_text().splitlines()
-    if changes is None:
-        others.append(json.dumps({"group": 1}))
-    else:
-        first = json.dumps(json.loads(first) | changes)
-    path.write_text("\n".join([first, *others, ""]))
-    with pytest.raises(Refused, match=f"damaged, or not a sweep's file .*{message}"):
-        sweep_file.open_sweep_file(path)
-    assert os.listdir(path.parent) == [path.name], "no lock is left"
