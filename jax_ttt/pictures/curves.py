@@ -156,7 +156,7 @@ def _plot_metric(axes: "Axes", rows: Sequence[Trained], field: str) -> None:
 def round_curves(
     rows: Rows, title: str, config: Config, theme: Theme = "light"
 ) -> Picture:
-    """Draw the positions that the agent reaches and the winning replies, by round and seat.
+    """Draw the positions that the agent reaches and winning replies, by round and seat.
 
     A triangle marks a search that reached its limit: there may be more of them. A
     vertical line marks the first round that proves the agent unbeatable.

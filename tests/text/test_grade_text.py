@@ -76,7 +76,9 @@ def test_a_seat_that_was_searched_has_exact_rates_beside_a_sampled_one():
     assert first[2:] == ["75.0000%", "25.0000%", "0.0000%", "exact"]
     assert second[2:] == ["25.0000%", "25.0000%", "50.0000%", "4"]
     cut = made.grade({"first": PROVEN, "second": OPEN}, MATCH, seats=("first",))
-    assert grade_text.summary_line(3, cut).startswith(line.partition("; winning replies")[0])
+    assert grade_text.summary_line(3, cut).startswith(
+        line.partition("; winning replies")[0]
+    )
 
 
 def test_the_losing_line_is_drawn_as_boards(host_tree, snapshot):
