@@ -44,6 +44,11 @@ def on_post_page(output: str, **_: object) -> str:
     return output.replace(' data-md-component="source"', "")
 
 
+def on_post_template(output_content: str, **_: object) -> str:
+    """Do the same in the page of an address that does not exist."""
+    return on_post_page(output_content)
+
+
 def links_to_repository(markdown: str, uri: str, repository: str) -> str:
     """Return the Markdown of the page `docs/URI` with links to the code on GitHub.
 

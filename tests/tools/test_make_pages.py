@@ -107,7 +107,7 @@ def test_links_that_leave_the_docs_lead_to_the_repository(site_hooks):
 def test_the_link_to_the_repository_runs_no_script_that_asks_another_host(site_hooks):
     html = '<a href="https://x/y" class="md-source" data-md-component="source">'
     link = '<a href="https://x/y" class="md-source">'
-    assert site_hooks.on_post_page(html) == link
+    assert site_hooks.on_post_page(html) == site_hooks.on_post_template(html) == link
 
 
 def test_math_becomes_a_picture_with_its_source_as_the_name(site_hooks):
