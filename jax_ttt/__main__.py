@@ -33,7 +33,7 @@ from jax_ttt.runtime import standard_streams
 COMMANDS = {
     "train": "train an agent, prove whether it can be beaten, save it",
     "evaluate": "grade a saved agent or another player",
-    "correct": "find corrections with which an agent is proven",
+    "correct": "find the corrections that make an agent provable",
     "play": "play against a saved agent or another player",
     "web": "serve a page to play on and to watch agents learn",
     "runs": "list the saved runs",

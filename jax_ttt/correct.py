@@ -1,4 +1,4 @@
-"""Find corrections with which an agent is proven, and save the agent with them.
+"""Find the corrections that make an agent provable, and save the agent with them.
 
 python -m jax_ttt.correct runs/RUN
 """
@@ -27,7 +27,7 @@ CORRECTED_NAME = "corrected.safetensors"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Args:
-    """Find corrections with which an agent is proven, and save the agent with them.
+    """Find the corrections that make an agent provable, and save the agent with them.
 
     A correction is a position and the move to play there in place of the network's: the
     next best one that keeps the goal. An agent needs at most as many as are found; with

@@ -79,7 +79,7 @@ def reached(**changes):
 
 
 def searched(first=True, second=True, **changes) -> dict[Seat, SeatGrade]:
-    """Return searches of both seats; whether each is a proof, or one losing end."""
+    """Return searches of both seats; whether each is a proof, or one winning reply."""
     seats: dict[Seat, bool] = {"first": first, "second": second}
     return {
         seat: reached(losing_ends=0 if proven else 1, **changes)

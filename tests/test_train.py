@@ -438,7 +438,7 @@ def test_a_larger_game_trains_by_the_same_code_and_proves_nothing(tmp_path):
 
 
 def search_counts(row):
-    """Return the positions and the losing ends of a row, by seat."""
+    """Return the positions and the winning replies of a row, by seat."""
     seats = [row["grade"][seat] for seat in ("first", "second")]
     names = ("num_positions", "losing_ends")
     return [seat[name] for seat in seats for name in names]

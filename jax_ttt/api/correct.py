@@ -1,4 +1,4 @@
-"""Corrections with which an agent is proven."""
+"""The corrections that make an agent provable."""
 
 import dataclasses
 import time
@@ -23,7 +23,7 @@ _AIMS: dict[Goal, str] = {"not-lose": "is unbeatable", "win": "wins every game"}
 
 @dataclasses.dataclass(frozen=True, repr=False, kw_only=True)
 class CorrectionResult:
-    """An agent with corrections with which it is proven.
+    """An agent with the corrections that make it provable.
 
     Its fields but `agent` are what `correct --json` prints.
 

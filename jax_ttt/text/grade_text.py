@@ -30,7 +30,7 @@ from jax_ttt.text.board_text import game_boards
 from jax_ttt.text.tables import aligned_lines, hanging_lines, table_lines
 
 _WINNING_REPLIES = "winning replies"
-"""What a report calls losing ends."""
+"""What a report calls the `losing_ends` of a grade."""
 _BY_ANSWERS = "by the moves that it gave"
 """The condition of a proof about a player that was asked for its moves."""
 _RATE_NAMES = ("win_rate", "draw_rate", "loss_rate")

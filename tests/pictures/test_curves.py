@@ -39,7 +39,7 @@ RUN = [
 
 
 def searched(update, first, second, **changes):
-    """Return a row of metrics; of each seat, the positions and the losing ends."""
+    """Return a row of metrics; of each seat, the positions and the winning replies."""
     seats: dict[Seat, SeatGrade] = {
         seat: made.reached(num_positions=positions, losing_ends=ends, **changes)
         for seat, (positions, ends) in zip(SEATS, (first, second), strict=True)
