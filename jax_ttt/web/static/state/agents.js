@@ -29,8 +29,8 @@ const TITLES = {
 };
 
 // A text that changes when an agent's file does, or when the agent learns.
-export function versionOf({ id, stamp, updates }) {
-  return stamp ? `${id}#${stamp}` : `${id}@${updates}`;
+export function versionOf({ id, stamp }) {
+  return `${id}#${stamp}`;
 }
 
 function storedAgents() {
@@ -57,8 +57,9 @@ export class Agents {
   command = null; // that trains such a run; null without a server
   served = []; // the agents of the source
   stored = storedAgents(); // those of this browser
-  // The agent of this page's training, or null: { id, learner, envId, snapshots }, with a Map of
-  // the agents by update; see learned_agent.js.
+  // The agent of this page's training, or null: { id, learner, envId, stamp, snapshots }, with a
+  // Map of the agents by update, see learned_agent.js. Each has the `stamp` at which it came,
+  // since an agent also learns between two updates, from a person's game.
   live = null;
 
   constructor(source) {
@@ -84,9 +85,9 @@ export class Agents {
 
   get liveEntries() {
     if (this.live === null) return [];
-    const { id, learner, envId, snapshots } = this.live;
+    const { id, learner, envId, stamp, snapshots } = this.live;
     const updates = [...snapshots.keys()];
-    const names = { id, name: learner, kind: learner, env_id: envId, source: "live" };
+    const names = { id, name: learner, kind: learner, env_id: envId, source: "live", stamp };
     return [{ ...names, updates: updates.at(-1), snapshots: updates }];
   }
 
@@ -136,7 +137,7 @@ export class Agents {
   async read(id, update) {
     if (id.startsWith(LIVE)) {
       const learned = this.learned(id, update);
-      const key = `${id}@${learned.updates}`;
+      const key = `${id}@${learned.updates}#${learned.stamp}`;
       return { key, id, update, file: asRead(learned), bytes: () => writeAgent(learned) };
     }
     const bytes = id.startsWith(BROWSER) ? readStored(id) : await this.source.file(id, update);

@@ -56,7 +56,7 @@ export class Play {
     this.game.stop();
     batch(() => {
       this.settings.setPage({ game: envId });
-      this.selection.chosenUpdate = null;
+      this.selection.snapshot = null;
       this.analysis = null;
       this.interrupted = null; // may be of another game
       this.isOpen = true;
@@ -97,7 +97,8 @@ export class Play {
     this.analysis = isAnalysis ? this.makeAnalysis() : null;
     // The choice of an agent in training is not kept, since the next one is another.
     if (agents.get(opponent.agent)?.source === "live") settings.choose({ agent: opponent.agent });
-    if (opponent.agent === selection.agent?.id) selection.chosenUpdate = opponent.update ?? null;
+    const { agent: id, update = null } = opponent;
+    if (id === selection.agent?.id && update !== null) selection.snapshot = { id, update };
     const options = { start: position, moves, original, notCounted, isCounted };
     this.begin({ side, opponent: this.makeOpponent(opponent), ...options });
     return true;
@@ -126,7 +127,7 @@ export class Play {
     if (isLevel(level)) choices.level = level;
     if (selection.has(agent)) choices.agent = agent;
     this.settings.choose(choices);
-    if (selection.has(agent)) selection.chosenUpdate = update;
+    selection.snapshot = update === null ? null : { id: agent, update };
   }
 
   // Begin a game; in an analysis, the person moves both sides.
@@ -323,7 +324,7 @@ export class Play {
   // would be lost by it.
   choose(choices) {
     this.settings.choose(choices);
-    if ("agent" in choices) this.selection.chosenUpdate = null;
+    if ("agent" in choices) this.selection.snapshot = null;
     if (!this.analysis && !this.isUnderWay) this.newGame();
   }
 

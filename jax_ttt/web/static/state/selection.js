@@ -11,11 +11,11 @@ const KINDS = ["network", "table"];
 
 export class Selection {
   settings; agents;
-  chosenUpdate = null; // number of updates of the selected agent; null: the latest
+  snapshot = null; // the chosen snapshot of an agent, { id, update }; null: its latest
 
   constructor({ settings, agents }) {
     Object.assign(this, { settings, agents });
-    observe(this, "chosenUpdate");
+    observe(this, "snapshot");
     let said = null;
     effect(() => {
       const { error } = this.file;
@@ -49,7 +49,9 @@ export class Selection {
 
   // The update of the selected agent; null where it is the latest, or the chosen one is gone.
   get update() {
-    return this.agent?.snapshots.includes(this.chosenUpdate) ? this.chosenUpdate : null;
+    const { agent, snapshot } = this;
+    const isChosen = snapshot !== null && snapshot.id === agent?.id;
+    return isChosen && agent.snapshots.includes(snapshot.update) ? snapshot.update : null;
   }
 
   // The selected agent in words; empty if there is none.
@@ -65,7 +67,7 @@ export class Selection {
   // Select an agent as it was at an update; null is its latest.
   select(id, update = null) {
     this.settings.choose({ agent: id });
-    this.chosenUpdate = update;
+    this.snapshot = update === null ? null : { id, update };
   }
 
   // ---- loaded files

@@ -146,9 +146,11 @@ export class Training extends Learning {
   addEvaluation({ id, learner }, row, agent) {
     const { agents } = this;
     const isFirst = agents.live === null;
-    const snapshots = new Map([...(agents.live?.snapshots ?? []), [row.update, agent]]);
+    const { snapshots: earlier = [], stamp: before = 0 } = agents.live ?? {};
+    const stamp = before + 1;
+    const snapshots = new Map([...earlier, [row.update, { ...agent, stamp }]]);
     this.addRows([row]);
-    agents.live = { id, learner, envId: ENV_ID, snapshots };
+    agents.live = { id, learner, envId: ENV_ID, stamp, snapshots };
     if (isFirst) this.showAtStart();
     else this.renewOpponent();
     this.celebrateProof();
