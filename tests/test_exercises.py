@@ -1,0 +1,253 @@
+"""The exercises: a right answer is proven, and a wrong one is explained."""
+
+import functools
+import importlib.util
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "docs" / "exercises"
+
+
+@functools.cache
+def program(name):
+    """Return a program of the folder as a module."""
+    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+check = program("check")
+EXERCISES = check.EXERCISES
+
+
+def filled(number, lines):
+    """Return the file with holes, one of which is filled with these lines."""
+    hole = check.hole_of(EXERCISES[number])
+    indent = " " * (len(hole) - len(hole.lstrip()))
+    lines = textwrap.indent(textwrap.dedent(lines).strip("\n") + "\n", indent)
+    source = check.file_with_holes()
+    assert source.count(hole) == 1
+    return source.replace(hole, lines)
+
+
+def run(number, folder, *flags):
+    """Check exercises.py of a folder; return the exit code and what was printed."""
+    done = subprocess.run(
+        [sys.executable, FOLDER / "check.py", str(number), *flags],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    assert "Traceback" not in done.stdout
+    assert done.stderr == ""
+    return done.returncode, done.stdout
+
+
+def test_one_file_fills_the_six_holes():
+    source = check.file_with_holes()
+    assert source.count("# your code here") == len(EXERCISES) == 6
+    for exercise in EXERCISES.values():
+        source = source.replace(check.hole_of(exercise), check.solution_of(exercise))
+    assert source == check.ONE_FILE.read_text("utf-8")
+
+
+def test_the_file_is_written_once_and_the_hole_is_named(tmp_path):
+    file = tmp_path / "exercises.py"
+    code, text = run(2, tmp_path)
+    assert file.read_text("utf-8") == check.file_with_holes()
+    lines = [line.strip() for line in check.file_with_holes().splitlines()]
+    number = lines.index("values = ...  # your code here") + 1
+    unfilled = f"exercises.py, line {number}: exercise 2 is not filled in\n"
+    assert (code, text.splitlines(keepends=True)[-1]) == (1, unfilled)
+    assert run(2, tmp_path) == (1, unfilled)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (
+            "x = 1\ndef best_legal(values, legal)\n    return 1\n",
+            ", line 2: expected ':'",
+        ),
+        (
+            "def best_legal(values, legal):\nreturn 1\n",
+            ", line 2: expected an indented",
+        ),
+        ("", ": the function best_legal is missing"),
+        ("\0", ": source code string cannot contain null bytes"),
+    ],
+)
+def test_a_file_that_is_not_the_exercise_is_refused(source, message, tmp_path):
+    (tmp_path / "exercises.py").write_text(source, "utf-8")
+    code, text = run(1, tmp_path)
+    assert code == 1
+    assert text.startswith(f"exercises.py{message}")
+    assert text.count("\n") == 1
+
+
+TARGET = """
+reward = after.rewards[game.current_player]
+gamma = jnp.where(after.terminated, 0.0, GAMMA)
+return jnp.array([reward + gamma * expected, -reward + gamma * to_other[reply]])
+"""
+EPSILON = "epsilon      0.5\nnoise[0]     0."
+WEIGHT = "one weight of the network, after an update: "
+POLYAK = "target_network=optax.incremental_update({}, {}, TAU),"
+WALK = "playable = positions.legal & ({})"
+WRONG = {
+    1: {
+        "return values.argmax()": "1 2 4 7\n\nexpected     7\nyours        0\n",
+        "return jnp.where(legal, values, 0).argmax()": "0 1 2 4 7\n\nexpected     2",
+        "return jnp.where(legal, values, -jnp.inf).argmin()": "legal moves  0 5\n",
+        "return legal.argmax()": "\nyours        ",
+    },
+    2: {
+        "values = to_mover": EPSILON,
+        "values = noise[1:]": EPSILON,
+        "values = jnp.where(noise[0] > epsilon, noise[1:], to_mover)": EPSILON,
+        "values = jnp.nan": EPSILON,
+    },
+    3: {
+        "return values": "O is to move\n\nmove         1\n",
+        "return values[:, IMAGES[canonical]]": "O is to move\n\nmove         0\n",
+        "return -values[:, PLACES[canonical]]": "O is to move\n\nmove         1\n",
+    },
+    4: {
+        # Whose reward it is, the sign of a reply, and the end of a game.
+        TARGET.replace("game.current", "after.current"): "1 -1\nyours        -1 1\n",
+        TARGET.replace("reward + gamma * exp", "reward - gamma * exp"): "X is to move",
+        TARGET.replace("-reward", "reward"): "1 -1\nyours        1 1\n",
+        TARGET.replace("after.terminated", "False"): "1 -1\nyours        0.",
+        "return jnp.log(jnp.array([-1.0, -1.0]))": "1 -1\nyours        nan nan\n",
+    },
+    5: {
+        "target_network=network,": WEIGHT,
+        "target_network=state.target_network,": WEIGHT,
+        POLYAK.format("state.target_network", "network"): WEIGHT,
+        POLYAK.format("network", "state.average"): WEIGHT,
+    },
+    6: {
+        "playable = positions.legal": "Your line is no proof: the player never makes",
+        WALK.format("policy != 0"): "This game does:\n\nX: 0   O: 1",
+        WALK.format(
+            "is_opponents_turn | (policy > 0.5)"
+        ): "takes any free cell; it is X",
+        "return None": "takes the first free cell; it is X.\nYour proof says",
+    },
+}
+CASES = [(number, lines) for number, answers in WRONG.items() for lines in answers]
+
+
+@pytest.fixture
+def difference(tmp_path):
+    """Return a function that compares an answer with one_file.py."""
+
+    def difference(number, lines):
+        file = tmp_path / "exercises.py"
+        file.write_text(filled(number, lines), "utf-8")
+        own = check.load(check.read_answer(file, number))
+        return program("judge").DIFFERENCES[number](check.one_file(), own)
+
+    return difference
+
+
+@pytest.mark.parametrize(("number", "lines"), CASES)
+def test_a_wrong_answer_has_a_first_difference(number, lines, difference):
+    text = difference(number, lines)
+    assert text is not None
+    assert WRONG[number][lines] in text
+
+
+@pytest.mark.parametrize("number", EXERCISES)
+def test_one_file_has_no_difference(number, difference):
+    assert difference(number, check.solution_of(EXERCISES[number])) is None
+
+
+@pytest.mark.parametrize(
+    ("number", "lines", "message"),
+    [
+        (1, "return values", r"returns the shape \(9,\) for a move, not \(\)"),
+        (1, "return None", "returns no number for a move"),
+        (1, "return values.max()", "returns float32 for a move, not an integer"),
+        (3, "return values[0]", r"returns the shape \(9,\) for .*, not \(2, 9\)"),
+        (4, "return jnp.zeros(3)", r"returns the shape \(3,\) for .*, not \(2,\)"),
+        (5, "target_network=0.5,", "the new target network is not a network"),
+    ],
+)
+def test_a_wrong_shape_or_type_is_named(number, lines, message, difference):
+    with pytest.raises(program("judge").WrongAnswerError, match=message):
+        difference(number, lines)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("playable = policy[0, 9, 0]", "IndexError: too many indices"),
+        ("playable = unknown", "NameError: name 'unknown' is not defined"),
+        ("return losing_line(positions, policy, seat)", "RecursionError: maximum"),
+        ("import nothing_like_it", "ModuleNotFoundError: No module named"),
+        ("raise SystemExit", "SystemExit"),
+        ("while True: pass", "no end after 30 s; is there an endless loop?"),
+    ],
+)
+def test_a_fault_is_named_with_its_line(lines, message, tmp_path):
+    source = filled(6, lines)
+    (tmp_path / "exercises.py").write_text(source, "utf-8")
+    code, text = run(6, tmp_path, "--limit", "30")
+    line = [line.strip() for line in source.splitlines()].index(lines) + 1
+    assert code == 1
+    assert text.startswith(f"exercises.py, line {line}: {message}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exit_code", [0, 1])
+def test_a_function_that_ends_python_is_not_right(exit_code, tmp_path):
+    source = filled(6, f"__import__('os')._exit({exit_code})")
+    (tmp_path / "exercises.py").write_text(source, "utf-8")
+    assert run(6, tmp_path)[0] == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", EXERCISES)
+def test_a_right_answer_is_proven(number, tmp_path):
+    lines = check.solution_of(EXERCISES[number])
+    (tmp_path / "exercises.py").write_text(filled(number, lines), "utf-8")
+    code, text = run(number, tmp_path, "--limit", "500")
+    assert code == 0
+    assert "\nproven: after " in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("number", "lines"),
+    [
+        (1, "return jnp.where(legal, values, -jnp.inf).argmin()"),
+        (2, "values = jnp.nan"),
+        (3, "return values"),
+        (4, TARGET.replace("game.current", "after.current")),
+        (5, "target_network=state.target_network,"),
+    ],
+)
+def test_an_agent_of_a_wrong_answer_shows_how_it_loses(number, lines, tmp_path):
+    (tmp_path / "exercises.py").write_text(filled(number, lines), "utf-8")
+    code, text = run(number, tmp_path, "--limit", "500")
+    assert code == 1
+    assert "not right. The first difference:\n" in text
+    verdict, _, boards = text.partition("it loses this game as ")
+    assert "after 1,800 updates " in verdict
+    moves, *rows, _ = boards.splitlines()[2:]
+    loser, winner = boards[0], {"X": "O", "O": "X"}[boards[0]]
+    assert moves.split()[-2] == f"{winner}:"
+    cells = "".join(row[-5::2] for row in rows)
+    lines_of_three = ["012", "345", "678", "036", "147", "258", "048", "246"]
+    owners = ["".join(cells[int(i)] for i in line) for line in lines_of_three]
+    assert winner * 3 in owners
+    assert loser * 3 not in owners
