@@ -30,7 +30,6 @@ from jax_ttt.training import reproducibility
 from tools.benchmarks import (
     gpu,
     growth,
-    reaching,
     speed,
     startup,
     time_to_proof,
@@ -43,17 +42,15 @@ Part = Literal[
     "updates",
     "startup",
     "proof",
-    "ceiling",
     "steps",
     "evaluation",
     "arena",
     "tabular",
     "growth",
-    "reach",
     "gpu",
 ]
-ON_REQUEST: tuple[Part, ...] = ("ceiling", "gpu")
-"""The parts that are measured only with `--only`: they take long, or need a GPU."""
+ON_REQUEST: tuple[Part, ...] = ("gpu",)
+"""The parts that are measured only with `--only`: they need a GPU."""
 NUM_SEEDS = {"default": 64, "table": 16}
 """The default numbers of agents, by preset."""
 FEW_SEEDS = 2
@@ -72,17 +69,14 @@ class Args:
 
     only: tuple[Part, ...] = _DEFAULT_PARTS
     """Parts to measure. updates: J. Antognini's updates; startup: whole processes;
-    proof: the time to a proof; ceiling: the agents of the default preset that are
-    proven and at the ceiling, in float32 and bfloat16; steps: moves; evaluation: exact
-    grades; arena: matches; tabular: a table; growth: the time at growing sizes; reach:
-    all positions that a network reaches on a small board; gpu: whole commands on an
+    proof: the time to a proof; steps: moves; evaluation: exact grades; arena: matches;
+    tabular: a table; growth: the time at growing sizes; gpu: whole commands on an
     accelerator, at most four minutes."""
     presets: tuple[Preset, ...] = ("default", "article", "table")
     """Presets that `proof` trains."""
     num_seeds: NumSeeds | None = None
-    """Agents of each preset that `proof` and `ceiling` train; by default 64 of
-    `default`, 16 of `table`, 2 of all others. 64 of each take about 20 minutes in
-    `proof`, 1,000 about 25 in `ceiling`."""
+    """Agents of each preset that `proof` trains; by default 64 of `default`, 16 of
+    `table`, 2 of all others. 64 of each take about 20 minutes."""
     first_seed: Seed = 1000
     """The first seed; the others follow it."""
     rounds: Annotated[int, Meta(ge=1, le=1000)] = 9
@@ -202,15 +196,11 @@ def parts(args: Args) -> dict[Part, Callable[[], Figures]]:
         "proof": lambda: time_to_proof.measure_proof(
             {name: seeds(name) for name in args.presets}
         ),
-        "ceiling": lambda: time_to_proof.measure_ceiling(seeds("default")),
         "steps": lambda: speed.measure_steps(args.rounds),
         "evaluation": lambda: speed.measure_exact_evaluation(args.rounds),
         "arena": lambda: speed.measure_arena(args.rounds),
         "tabular": lambda: speed.measure_tabular(args.rounds),
         "growth": lambda: growth.measure_growth(args.quick),
-        "reach": lambda: reaching.measure_reach(
-            args.rounds, "connect_4x4" if args.quick else "connect_5x5"
-        ),
         "gpu": lambda: gpu.measure_gpu(args.quick),
     }
 
