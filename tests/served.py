@@ -1,6 +1,5 @@
-"""A client of an application, servers for tests, and bytes over sockets."""
+"""Servers for tests, and bytes over sockets."""
 
-import asyncio
 import contextlib
 import json
 import os
@@ -12,76 +11,10 @@ import threading
 import time
 import urllib.parse
 from pathlib import Path
-from typing import NamedTuple
 
 from jax_ttt.web import __main__ as web
 
 ROOT = Path(__file__).parents[1]
-
-
-class Reply(NamedTuple):
-    """What an application answers."""
-
-    status_code: int
-    headers: dict
-    content: bytes
-
-    @property
-    def text(self):
-        return self.content.decode()
-
-    def json(self):
-        return json.loads(self.content)
-
-
-def make_scope(method, url, headers):
-    """Return what ASGI calls the scope of a request."""
-    raw, _, query = url.partition("?")
-    return {
-        "type": "http",
-        "http_version": "1.1",
-        "method": method,
-        "path": urllib.parse.unquote(raw),
-        "raw_path": raw.encode(),
-        "query_string": query.encode(),
-        "headers": [(k.encode(), v.encode("latin-1")) for k, v in headers.items()],
-    }
-
-
-class Client:
-    """Asks an application without a socket; close it after use."""
-
-    def __init__(self, app, host="127.0.0.1:8000"):
-        self.app, self.host = app, host
-        self.runner = asyncio.Runner()
-
-    def request(self, method, url, headers=None):
-        """Send a request without a body."""
-        every = {"host": self.host, **(headers or {})}
-        scope = make_scope(method, url, every)
-        return self.runner.run(self._answer(scope))
-
-    async def _answer(self, scope):
-        sent = []
-        parts = iter([{"type": "http.request", "body": b"", "more_body": False}])
-
-        async def receive():
-            # The client goes away only after the reply.
-            return next(parts, None) or await asyncio.Future()
-
-        async def send(message):
-            sent.append(message)
-
-        await self.app(scope, receive, send)
-        headers = {k.decode(): v.decode() for k, v in sent[0]["headers"]}
-        body = b"".join(message.get("body", b"") for message in sent[1:])
-        return Reply(sent[0]["status"], headers, body)
-
-    def get(self, url, **more):
-        return self.request("GET", url, **more)
-
-    def close(self):
-        self.runner.close()
 
 
 @contextlib.contextmanager

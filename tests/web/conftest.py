@@ -2,6 +2,7 @@
 
 import pytest
 import served
+from starlette.testclient import TestClient
 
 from jax_ttt.web.agent_files import AgentCollection
 from jax_ttt.web.app import make_app
@@ -23,9 +24,9 @@ def page_app(files):
 @pytest.fixture
 def client(page_app):
     """Return a client of the application, without sockets."""
-    made = served.Client(page_app)
-    yield made
-    made.close()
+    return TestClient(
+        page_app, base_url="http://127.0.0.1:8000", follow_redirects=False
+    )
 
 
 @pytest.fixture
