@@ -301,6 +301,32 @@ def one_seat(host_tree, q_star, tmp_path_factory):
     return path
 
 
+_FIRST_FREE = _TESTS.parent / "docs" / "examples" / "programs" / "first_free.sh"
+AGENT_FILES = {
+    "THREE": "tic_tac_toe",
+    "FOUR": "connect_4x4",
+    "LARGE": "connect_four",
+    "WIDE": "connect_7x6",
+    "MNK": "mnk_4x4_4",
+    "HEX": "hex",
+}
+
+
+@pytest.fixture(scope="session")
+def agent_files(tiny_run, one_seat, tmp_path_factory):
+    """Return variables for the shell: a run's folder, agents by game, and a program.
+
+    The table `ONE_SEAT` is perfect in the seat that it learned; the others have random
+    weights.
+    """
+    folder = tmp_path_factory.mktemp("agents")
+    files: dict[str, Path] = {
+        name: tiny.save_untrained(folder / f"{env_id}.safetensors", env_id=env_id)
+        for name, env_id in AGENT_FILES.items()
+    } | {"TINY_RUN": tiny_run[0], "ONE_SEAT": one_seat, "FIRST_FREE": _FIRST_FREE}
+    return {name: str(path) for name, path in files.items()}
+
+
 @pytest.fixture
 def any_types():
     """Turn off the type checks of arguments, which only tests have."""

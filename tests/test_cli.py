@@ -9,10 +9,9 @@ import re
 from pathlib import Path
 
 import commands
-import jax
 import pytest
 
-from jax_ttt import __version__, arena, cli, evaluate, play, plot, runs
+from jax_ttt import __version__, cli, evaluate, play, plot, runs
 from jax_ttt.__main__ import COMMANDS, run_command
 from jax_ttt.config import presets
 from jax_ttt.config.errors import Refused, flag_name
@@ -46,19 +45,6 @@ def unframed(text):
 
 def parse_train(flags):
     return commands.parse(train, flags.split())
-
-
-@pytest.mark.fault
-@pytest.mark.parametrize("kind", ["gpu", "tpu"])
-def test_an_absent_device_is_refused(kind, capsys):
-    if jax.default_backend() == kind:
-        pytest.skip("this machine has one")
-    assert commands.run(train, ["--device", kind]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.count("\n") == 1
-    assert err.startswith("error: --device must be auto or ")
-    assert f"got '{kind}'" in err
 
 
 def test_the_version_is_printed(capsys):
@@ -198,16 +184,6 @@ def test_a_file_in_place_of_a_folder_is_named_as_one(tmp_path, capsys):
         assert capsys.readouterr().err == f"error: {path}: a file, not a {kind}\n"
 
 
-def test_a_contradiction_is_one_line_that_names_the_source(capsys):
-    words = ["--preset", "table", "--opponent", "minimax"]
-    assert commands.run(train, words) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith("error: --backup must be one-ply against an opponent")
-    assert err.endswith("; the other values come from preset table\n")
-    assert err.count("\n") == 1
-
-
 @pytest.mark.fault
 @pytest.mark.parametrize(
     "word", ["", "a\nb", "\x1b[31mred", "\udcff", "--seed=", "--fo\no", "--run-dir="]
@@ -315,25 +291,6 @@ def test_wrong_settings_of_ones_own_are_refused(text, message, tmp_path, capsys)
     assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"seed": -1}, "`int` >= 0 - at `$.seed`"),
-        ({"config": {"tau": 2.0}}, "$.config.tau"),
-        ({"config": {"nonsense": 2}}, "nonsense"),
-        ({"version": 4}, "format 4; this version of jax_ttt reads format 3"),
-        ({"version": None}, "no format version; this version of jax_ttt reads"),
-    ],
-)
-def test_a_file_of_wrong_settings_is_refused(changes, message, tmp_path, capsys):
-    settings = SAVED | {"config": {}} | changes
-    (tmp_path / "config.json").write_text(json.dumps(settings))
-    assert commands.run(train, ["--config", str(tmp_path)]) == 2
-    err = capsys.readouterr().err
-    assert message in err
-    assert err.count("\n") == 1
-
-
 @pytest.mark.parametrize("value", ["0", "1"])
 @pytest.mark.parametrize(
     ("error", "code", "words"),
@@ -371,20 +328,6 @@ def test_without_a_run_a_default_is_named_or_the_command_refuses(tmp_path, monke
     assert run_folder.player_or_newest_run("random", otherwise="shipped:x") == "random"
     with pytest.raises(Refused, match="no agent below runs/: train one"):
         run_folder.player_or_newest_run(None)
-
-
-@pytest.mark.slow
-def test_commands_say_which_seat_an_agent_learned(one_seat, monkeypatch, capsys):
-    seat = "learned to move first only, as X"
-    monkeypatch.setattr("builtins.input", lambda _: "q")
-    for module, words in (
-        (evaluate, [str(one_seat)]),
-        (arena, [str(one_seat), "random"]),
-        (play, [str(one_seat)]),
-        (plot, [str(one_seat.parent), "--game"]),
-    ):
-        assert commands.run(module, words) == 0
-        assert seat in capsys.readouterr().out
 
 
 def flag_helps(text):

@@ -79,13 +79,6 @@ def scores(lines):
     return [text for text in lines if text.startswith("score: ")]
 
 
-def test_a_game_with_every_command(talk, following, snapshot):
-    """A person looks, undoes and wins; the player follows a script."""
-    typed = ["?", "9", "4", "h", "v", "u", "u", "4", "0", "6", "3", "h", "2", "r", "q"]
-    lines = talk(following((4, 1, 0, 8, 6, 2)), typed)
-    assert "\n".join(lines) == snapshot
-
-
 def test_a_person_wins_loses_and_draws(talk, row_by_row):
     assert "you win after 5 moves" in talk(row_by_row, "462")
     lost = talk("minimax-first", "182", side="o")

@@ -11,19 +11,11 @@ from pathlib import Path
 
 import commands
 import pytest
-import tiny
 
 from jax_ttt import play
-from jax_ttt.config import player_kinds
 
 PROMPT = "(? for help): "
 ROOT = str(Path(str(play.__file__)).parents[1])
-
-
-@pytest.fixture(scope="module")
-def agent_path(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("play") / "runs" / "old"
-    return tiny.save_untrained(folder / "agent.safetensors")
 
 
 @pytest.fixture
@@ -43,78 +35,6 @@ def run(monkeypatch, capsys):
     return run
 
 
-def test_the_command_plays_the_newest_run(agent_path, monkeypatch, run):
-    newer = agent_path.parent.parent / "new" / agent_path.name
-    newer.parent.mkdir()
-    newer.write_bytes(agent_path.read_bytes())
-    os.utime(agent_path, (0, 0))
-    monkeypatch.chdir(agent_path.parent.parent.parent)
-    path = os.path.join("runs", "new")
-    first, rest = run("q", "--side", "o").split("\n", 1)
-    assert first == f"the newest run: {path}"
-    assert rest.startswith(f"tic_tac_toe against {path}: you are O\n{path} (X) plays ")
-    assert rest.endswith("left after 1 move: nobody wins\n")
-
-
-@pytest.mark.slow
-def test_without_a_run_a_shipped_agent_of_the_default_game_plays(
-    tmp_path, monkeypatch, run, capsys
-):
-    monkeypatch.chdir(tmp_path)
-    out = run("4 v")
-    assert out.startswith("tic_tac_toe against shipped:network: you are X\n")
-    assert "best play" in out
-    assert "the agent" in out
-    assert commands.run(play, ["--env-id", "connect_four"]) == 2
-    message = "error: no agent below runs/: train one, or name another folder\n"
-    assert capsys.readouterr().err == message
-
-
-@pytest.mark.parametrize(
-    ("level", "text"),
-    [
-        ("beginner", "Beginner: 70 % random moves, else the learned agent's"),
-        ("casual", "Casual: 35 % random moves, else the learned agent's"),
-        ("expert", "Expert (perfect play): exact play, where the game is solved"),
-    ],
-)
-def test_a_level_names_the_opponent_and_shows_the_agents_values(
-    level, text, agent_path, run
-):
-    out = run("v", agent_path, "--level", level, "--side", "o")
-    first, second, third, *_ = out.splitlines()
-    assert first == f"{text} ({agent_path})"
-    assert second == f"tic_tac_toe against {level}: you are O"
-    assert third.startswith(f"{level} (X) plays ")
-    assert "best play" in out
-    assert re.search(r"[+-]0\.\d{3} ", out)
-
-
-@pytest.mark.slow
-def test_the_agents_values_decide_where_there_are_no_exact_ones(tmp_path, run, capsys):
-    path = tiny.save_untrained(tmp_path / "agent.safetensors", env_id="connect_four")
-    out = run("3 h v r", path)
-    assert re.search(r"hint: \d, which the agent values most \([+-]0\.\d+\); this", out)
-    assert re.search(r"move +the agent\n +\d +[+-]0\.\d+\n", out)
-    assert "no review: connect_four is too large for exact values" in out
-    assert commands.run(play, [str(path), "--level", "expert"]) == 2
-    assert "minimax: needs an enumerable game" in capsys.readouterr().err
-
-
-def test_full_strength_is_the_player_itself(agent_path, run):
-    argv = [agent_path, "--side", "o", "--seed", "1"]
-    assert run("4 q", *argv, "--level", "full") == run("4 q", *argv)
-
-
-def test_a_wrong_level_is_refused_with_the_levels_in_order(capsys):
-    assert commands.run(play, ["--level", "hard"]) == 2
-    message = " ".join(capsys.readouterr().err.replace("│", " ").split())
-    assert "hard" in message
-    assert "None" not in message
-    places = [message.index(level) for level in player_kinds.LEVELS]
-    assert places == sorted(places), message
-
-
 def test_a_random_side_is_drawn_for_each_game(run):
     argv = ["random", "--side", "random", "--seed", "1"]
     out = run("n " * 20, *argv)
@@ -124,12 +44,6 @@ def test_a_random_side_is_drawn_for_each_game(run):
     assert run("n " * 20, *argv) == out
     outs = {run("n " * 20, *argv[:-2]) for _ in range(2)}
     assert len(outs) == 2, "without a seed, games differ"
-
-
-def test_the_only_seat_that_an_agent_learned_is_shown(one_seat, run):
-    out = run("q", one_seat, "--side", "second")
-    assert ": you are O\n" in out
-    assert f"({one_seat} learned to move first only, as X)" in out
 
 
 def test_an_interrupt_ends_the_command(monkeypatch, capsys):

@@ -1,12 +1,13 @@
 """Wrong command lines: each is refused with exit code 2, and nothing else happens.
 
-Each row has what a user types and the flag, file or player that the message must name.
-Its other words are left to the libraries. A new refusal needs a new row only if no
-other row breaks the same rule.
+Each row has what a user types and the flag, file, player or reason that the message
+must name. Its other words are left to the libraries. A new refusal needs a new row only
+if no other row breaks the same rule. The rules of single settings: `config/`.
 """
 
+import os
 import shlex
-import shutil
+import subprocess
 
 import as_users
 import pytest
@@ -35,47 +36,70 @@ FLAGS = [
     ("train --seed --quiet", "--seed"),
     ("train --run-dir ''", "--run-dir"),
 ]
+NOT_SAVED = ("random", "minimax", "program:true")
 VALUES = [
     # One of several words.
     ("train --preset defualt", "--preset"),
     ("train --env-id ../../etc", "--env-id"),
     ("train --device cuda", "--device"),
+    ("train --device tpu", "--device must be auto or "),
     ("play --side black", "--side"),
+    ("play --level hard", "one of beginner, casual, strong, full, expert, got 'hard'"),
     ("plot runs/one --theme drak", "--theme"),
     ("plot runs/one --values XXO", "--values"),
+    ("plot runs/one --values XXXOO....", "the game is over"),
     # Numbers: of the other kind, or outside the range.
     ("train --num-envs many", "--num-envs"),
     ("train --num-envs 0", "--num-envs"),
     ("train --seed 4294967296", "--seed"),
-    ("train --tau nan", "--tau"),
     ("train --checkpoint-every -1", "--checkpoint-every"),
     ("evaluate minimax --games -1", "--games"),
-    ("sweep --first-seed 4294967295", "--first-seed"),
+    ("sweep --first-seed 4294967295", "--first-seed must be at most 4,294,967,232"),
     ("web --port 65536", "--port"),
     # Players.
     ("train --opponent minmax", "minmax"),
     ("arena blend:2:random", "blend:2:random"),
     ("train --opponent shipped:../agents", "shipped:../agents"),
     ("train --opponent minimax --env-id hex", "minimax"),
+    *((f"correct {name}", f"saved agent, not {name}") for name in NOT_SAVED),
     # Grids.
     ("sweep --grid taau=1", "taau"),
-    ("sweep --grid tau=1 tau=0.5", "tau"),
+    ("sweep --grid eval_games=1,2", "--grid can't vary eval_games"),
 ]
 TOGETHER = [
     # Settings that contradict each other, or have no effect.
-    ("train --epsilon-start 0.2 --epsilon-end 0.4", "epsilon"),
-    ("train --preset table --opponent minimax", "backup"),
-    ("sweep --preset table --grid opponent=minimax", "backup"),
+    (
+        "train --preset table --opponent minimax",
+        "--backup must be one-ply against an opponent",
+    ),
+    ("train --preset table --opponent minimax", "other values come from preset table"),
+    ("sweep --grid reward_loss=-0.5", "the other values come from preset default"),
     ("train --preset table --hidden-size 64", "hidden"),
     ("train --json --quiet", "quiet"),
     ("train --details --quiet", "details"),
     # What a game or another flag does not allow.
     ("train --config runs/one --preset table", "--preset"),
     ("train --until-proven --env-id hex", "until"),
-    ("train --start-share 0.5", "start"),
     ("train --prove", "prove"),
     ("evaluate minimax --policy-csv p.csv", "--policy-csv"),
     ("play random --level expert --env-id connect_four", "minimax"),
+    ("play large --level expert", "minimax: needs an enumerable game"),
+    ("arena large minimax", "minimax: needs an enumerable game"),
+    ("arena large three", "three: made for tic_tac_toe, not for connect_four"),
+    ("correct four --goal win", "X can't win every game in connect_4x4"),
+    ("correct three --goal win --seat second", "O can't win every game"),
+    ("correct wide --seat second", "O can't avoid every loss in connect_7x6"),
+    ("correct wide", "with best play, X wins"),
+    ("correct mnk", "corrections need exact play"),
+    ("plot runs/hex --game", "enumerable game of stones: tic_tac_toe, not hex"),
+    ("plot runs/one runs/hex", "runs of different games: hex, tic_tac_toe"),
+    ("plot runs/one runs/hex --game", "one picture of one run"),
+    ("plot runs/one --game --values .........", "one picture of one run"),
+    (
+        "sweep --svg x.svg --grid tau=0.5,1 gamma=0.9,1 tremble=0,1",
+        "--grid must be of at most two settings",
+    ),
+    ("sweep --resume a_file --num-seeds 9", "--num-seeds must be left out with"),
     # Several devices and processes.
     ("train --devices 0", "--devices"),
     ("train --process-id 0", "--process-id"),
@@ -94,6 +118,7 @@ FILES = [
     ("train --run-dir /dev/full", "/dev/full"),
     ("train --config none.json", "none.json"),
     ("train --config a_file", "a_file"),
+    ("train --config rbg.json --run-dir x", "set JAX_DEFAULT_PRNG_IMPL"),
     ("train --resume nowhere", "nowhere"),
     ("train --resume empty", "empty"),
     ("train --resume runs/one", "runs/one"),
@@ -105,10 +130,45 @@ FILES = [
     ("arena random minimax --svg x.gif", "x.gif"),
     ("sweep --csv empty", "--csv"),
     ("sweep --resume a_file", "a_file"),
-    ("plot runs/none", "runs/none"),
+    ("plot runs/none", "runs/none: no such folder"),
+    ("plot runs/one --svg x.gif", "--svg x.gif: "),
+    ("plot runs/without_chunks", "no training in it"),
+    ("plot runs/without_evaluations", "no results against random to draw"),
+    ("plot runs/without_agent --game", "agent.safetensors: No such file"),
+    ("plot runs/old", "older format 5; this version of jax_ttt reads format 3"),
     ("runs nowhere", "nowhere"),
     ("runs /dev/null", "/dev/null"),
     ("web --host 999.999.999.999 --port 1", "--host"),
+]
+OWN_FILE = (
+    "runs/proven/agent.safetensors",
+    "runs/one/../proven/agent.safetensors",
+    "link",
+    "hard_link",
+)
+"""The names of the agent's file in the folder `runs/proven`."""
+PROVEN = "evaluate runs/proven --certificate"
+CERTIFICATES = [
+    # Of players that are not proven.
+    (
+        "evaluate runs/one --certificate a_file",
+        "no certificate: as X it loses the game",
+    ),
+    ("evaluate minimax --certificate a_file", "as X it has more than one move on ----"),
+    ("evaluate minimax --certificate a_file", "as O it has more than one move on ----"),
+    ("evaluate mcts-online:2 --certificate a_file", "does not play one move in each"),
+    ("evaluate large --certificate a_file", "with tic_tac_toe, connect_4x4"),
+    # Where no file can be, or a file that must stay: by whatever name.
+    (f"{PROVEN} empty", "--certificate empty: a folder, not a file"),
+    (f"{PROVEN} none/file", "--certificate none/file: no folder none"),
+    (f"{PROVEN} pipe", "--certificate pipe: not a regular file"),
+    *((f"{PROVEN} {name}", f"{name}: the agent's own file") for name in OWN_FILE),
+    ("evaluate link --certificate runs/proven/agent.safetensors", "agent's own file"),
+    ("evaluate link --policy-csv runs/proven/agent.safetensors", "agent's own file"),
+    ("evaluate link --policy-json hard_link", "agent's own file"),
+    ("correct three --out three", "--out three: the agent's own file"),
+    ("correct three --out .", "--out .: a folder, not a file"),
+    ("correct three --out none/x", "--out none/x: no folder none"),
 ]
 WITHOUT_COMMAND = [
     # `python -m jax_ttt` itself, or `jax-ttt`.
@@ -118,6 +178,7 @@ WITHOUT_COMMAND = [
     (". train --nonsense", "--nonsense"),
 ]
 TABLES = {
+    "certificates": CERTIFICATES,
     "files": FILES,
     "flags": FLAGS,
     "values": VALUES,
@@ -126,24 +187,35 @@ TABLES = {
 }
 
 
-@pytest.fixture(scope="module")
-def work(tmp_path_factory, tiny_run):
-    """Return the folder of a user's work: a run, a file and an empty folder."""
-    path = tmp_path_factory.mktemp("refused") / "work"
-    (path / "empty").mkdir(parents=True)
-    (path / "a_file").write_text("{}")
-    shutil.copytree(tiny_run[0], path / "runs/one")
-    for checkpoint in (path / "runs/one").glob("checkpoint-*"):
-        checkpoint.unlink()
-    return path
+WORK = """
+mkdir empty runs; echo '{}' > a_file; mkfifo pipe
+cp $THREE three; cp $FOUR four; cp $LARGE large; cp $WIDE wide; cp $MNK mnk
+cp -r $TINY_RUN runs/one; rm runs/one/checkpoint-*
+for name in hex without_agent without_chunks without_evaluations old proven; do
+    mkdir runs/$name; cp runs/one/*.json* runs/$name
+done
+sed -i s/tic_tac_toe/hex/ runs/hex/config.json; cp $HEX runs/hex/agent.safetensors
+sed -i /chunk/d runs/without_chunks/metrics.jsonl
+sed -i /evaluation/d runs/without_evaluations/metrics.jsonl
+echo '{"format_version": 5, "config": {}}' > runs/old/config.json
+cp $ONE_SEAT runs/proven/agent.safetensors
+ln -s runs/proven/agent.safetensors link; ln runs/proven/agent.safetensors hard_link
+sed s/threefry2x32/rbg/ runs/one/config.json > rbg.json
+"""
+"""Makes the folder of a user's work."""
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_wrong_command_lines_are_refused(table, work, tmp_path, monkeypatch):
+def test_wrong_command_lines_are_refused(table, agent_files, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    path = shutil.copytree(work, tmp_path / "work")
+    path = tmp_path / "work"
+    path.mkdir()
     monkeypatch.chdir(path)
+    subprocess.run(["sh", "-e", "-c", WORK], env=os.environ | agent_files, check=True)
     before = as_users.contents(path)
     for line, word in TABLES[table]:
-        as_users.assert_refused(as_users.run_here(*shlex.split(line)), word)
+        done = as_users.run_here(*shlex.split(line))
+        as_users.assert_refused(done, word)
+        if done.err.startswith("error: "):  # one line, and perhaps a list
+            assert all(text.startswith("  ") for text in done.err.splitlines()[1:])
         assert as_users.contents(path) == before, line

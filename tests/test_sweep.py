@@ -51,39 +51,6 @@ def without_progress(err):
 
 
 @pytest.mark.slow
-def test_a_sweep_counts_names_and_draws(capsys, tmp_path):
-    files = [tmp_path / "agents.csv", tmp_path / "agents.svg"]
-    code, out, err = run(
-        capsys, "--num-seeds", "2", "--csv", str(files[0]), "--svg", str(files[1])
-    )
-    assert code == 0
-    assert without_progress(err) == []
-    lines = out.splitlines()
-    assert lines[0].endswith("preset default, seeds from 7")
-    assert lines[3].startswith("default ")
-    assert "0 of 2 (0.0% to 65.8%)" in lines[3]
-    assert lines[4] == "not proven, default: 7, 8"
-    assert lines[-4].startswith("2 agents in ")
-    assert lines[-3].startswith("saved in runs/")
-    assert lines[-2:] == [f"wrote {files[0]}: 2 rows", f"wrote {files[1]}"]
-    with files[0].open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [(row["preset"], row["seed"], row["unbeatable"]) for row in rows] == [
-        ("default", "7", "False"),
-        ("default", "8", "False"),
-    ]
-    wins = [float(row["first_win_rate"]) for row in rows]
-    mean = 100 * sum(wins) / 2
-    assert f"{mean:.3f} ({100 * min(wins):.3f} to {100 * max(wins):.3f})" in lines[3]
-    title = "default: 0 of 2 proven unbeatable"
-    assert title in files[1].read_text(encoding="utf-8")
-    (path,) = Path("runs").iterdir()
-    assert title in jax_ttt.draw(path, theme="dark").svg
-    assert commands.run(commands.module_of("plot"), [str(path)]) == 0
-    assert title in path.with_suffix(".svg").read_text(encoding="utf-8")
-
-
-@pytest.mark.slow
 def test_a_grid_has_a_line_and_a_field_for_each_combination(capsys, tmp_path):
     path = tmp_path / "grid.svg"
     grid = ["--grid", "tau=0.1,0.2", "learning-rate=0.002,0.004", "--svg", str(path)]
@@ -161,14 +128,6 @@ def test_ctrl_c_keeps_the_finished_blocks_and_says_what_is_lost(capsys):
     assert [(agent["seed"], agent["update"]) for agent in agents] == [
         (seed, 8) for seed in range(7, 15)
     ]
-
-
-@pytest.mark.slow
-def test_without_a_terminal_the_progress_is_shown_too(capsys):
-    _, _, err = run(capsys, "--num-seeds", "3", "--at-once", "1")
-    assert "compiling" in err
-    assert "0 of 3 agents" in err
-    assert "3 of 3 agents, 0 proven" in err
 
 
 @pytest.mark.parametrize(
@@ -277,18 +236,6 @@ def test_a_sweep_that_was_killed_continues_with_the_agents_it_lacks(capsys):
     assert blocks == [[9]]
 
 
-def test_it_says_where_the_agents_are_saved_and_how_to_get_a_table(capsys):
-    code, out, _ = run(capsys, "--num-seeds", "1", "--num-updates", "1")
-    assert code == 0
-    saved, table = out.splitlines()[-2:]
-    path = Path(saved.removeprefix("saved in "))
-    command = table.partition("python -m jax_ttt.sweep ")[2].split()
-    assert command == ["--resume", str(path), "--csv", "agents.csv"]
-    assert commands.run(sweep, command) == 0
-    with Path("agents.csv").open() as file:
-        assert [row["seed"] for row in csv.DictReader(file)] == ["7"]
-
-
 def test_rows_of_the_file_are_not_called_proven_by_this_command(capsys, tmp_path):
     """Also if somebody has edited them."""
     _, out, _ = run(capsys, "--num-seeds", "2", "--json")
@@ -329,12 +276,6 @@ def with_proof(fields, *, proven):
     return json.dumps(fields)
 
 
-def test_a_continued_sweep_keeps_its_settings(capsys):
-    code = commands.run(sweep, ["--resume", "sweep.jsonl", "--num-seeds", "9"])
-    rule = "must be left out with --resume, which has the settings of sweep.jsonl"
-    assert (code, capsys.readouterr().err) == (2, f"error: --num-seeds {rule}\n")
-
-
 def test_eval_every_is_accepted_where_the_training_depends_on_it():
     for flags in (
         "--eval-every 5 --grid learning_rate_decay=1,0.9",
@@ -344,30 +285,6 @@ def test_eval_every_is_accepted_where_the_training_depends_on_it():
         args = commands.parse(sweep, flags.split())
         configs = [config for _, config in sweep.points_to_train(args)]
         assert {config.eval_every for config in configs} == {5}
-
-
-@pytest.mark.parametrize(
-    ("flags", "message"),
-    [
-        ("--first-seed 4294967295", "--first-seed must be at most 4,294,967,232 with"),
-        ("--grid eval_games=1,2", "--grid can't vary eval_games: a sweep is of"),
-        ("--grid network=mlp,table hidden_size=9", "--hidden-size must be left out"),
-        (
-            "--learning-rate-end 0.002 --grid learning_rate=0.001",
-            "--learning-rate-end must be at most 0.001",
-        ),
-        ("--grid reward_loss=-0.5", "; the other values come from preset default"),
-        ("--opponent random --grid first_move=4,20", "--first-move must be one of"),
-        (
-            "--svg x.svg --grid tau=0.5,1 gamma=0.9,1 tremble=0,1",
-            "--grid must be of at most two settings",
-        ),
-    ],
-)
-def test_settings_that_a_sweep_cannot_use_are_refused(flags, message, capsys):
-    code, out, err = run(capsys, *flags.split())
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert message in err
 
 
 def test_a_sweep_of_connect_four_counts_its_proofs(capsys, tmp_path):

@@ -1,4 +1,4 @@
-"""The command `train`: its output, its files, and how a run can end."""
+"""The command `train`: its files, and how a run can end. See also `console/`."""
 
 import contextlib
 import gc
@@ -41,26 +41,8 @@ FILES = {
     "metrics.jsonl",
     "snapshots",
 }
-AT_END = {"agent.safetensors", "checkpoint-4.safetensors"}
-RATES = r"\d+\.\d/\d+\.\d/\d+\.\d"
-ROW = re.compile(
-    r" +([\d,]+) +(\d+\.\d\d) +(\d+\.\d\d) +(\d+\.\d\d)"
-    rf"  {RATES} +{RATES} +(beatable|unbeatable)"
-)
-CONNECT_4X4 = [
-    "--preset",
-    "connect-4x4",
-    "--num-envs",
-    "16",
-    "--hidden-size",
-    "8",
-    "--num-updates",
-    "8",
-    "--eval-every",
-    "2",
-    "--eval-games",
-    "4",
-]
+CONNECT_4X4 = ["--preset", "connect-4x4", "--num-envs", "16", "--hidden-size", "8"]
+CONNECT_4X4 += ["--num-updates", "8", "--eval-every", "2", "--eval-games", "4"]
 
 
 def call(*words, **options):
@@ -86,31 +68,8 @@ def timeless_rows(path):
     return [row | {"seconds": 0} for row in rows(path)]
 
 
-def updates_in_table(out):
-    return [match[1] for line in out.splitlines() if (match := ROW.fullmatch(line))]
-
-
 def file_names(path):
     return {file.name for file in path.iterdir()}
-
-
-def masked(out, path):
-    """Return the output without what depends on the machine and the weights."""
-    out = out.replace(str(path), "RUN").replace(__version__, "VERSION")
-    out = re.sub(r" on \w+ \(.+\): ", " on DEVICE: ", out)
-    out = re.sub(r"\n  [XO-] .*|\n  1\. .*", "", out)  # the boards of a losing line
-    out = re.sub(r"\b(un)?beatable(: .*)?", "VERDICT", out)
-    out = re.sub(r" *\d[\d.,/]*%?", " #", out)
-    return re.sub("never loses|loses #", "WORST", out)
-
-
-def test_stdout_shows_the_run_from_banner_to_next_command(tiny_run, snapshot):
-    path, out, err = tiny_run
-    assert err == ""
-    assert "\033" not in out
-    assert "\r" not in out
-    assert max(map(len, out.splitlines()[2:7])) < 80
-    assert masked(out, path) == snapshot
 
 
 def test_a_run_leaves_its_settings_and_its_machine(tiny_run):
@@ -176,12 +135,7 @@ def test_a_saved_runs_settings_give_the_same_agent(tiny_run, tmp_path):
     assert other["config"] == first["config"]
 
 
-def test_quiet_prints_the_verdict_and_json_one_object(tiny_run, tmp_path):
-    code, verdict, err = run(tmp_path / "quiet", "--quiet")
-    assert (code, err) == (0, "")
-    assert verdict.startswith(("beatable: ", "unbeatable: "))
-    assert "update" not in verdict
-    assert verdict in tiny_run[1]
+def test_json_is_one_object_of_the_last_row_and_the_verdict(tiny_run, tmp_path):
     path = tmp_path / "run"
     code, out, err = run(path, "--json")
     assert (code, err, out.count("\n")) == (0, "", 1)
@@ -193,7 +147,7 @@ def test_quiet_prints_the_verdict_and_json_one_object(tiny_run, tmp_path):
     lines = [result["grade"][seat].pop("losing_line") for seat in ("first", "second")]
     assert f"({min(map(len, lines))} moves" in result["verdict"]
     assert result["grade"] == last["grade"]
-    assert result["verdict"] in verdict
+    assert result["verdict"] in tiny_run[1]
 
 
 def test_the_default_folder_is_named_after_time_preset_and_seed(tmp_path, monkeypatch):
@@ -206,53 +160,11 @@ def test_the_default_folder_is_named_after_time_preset_and_seed(tmp_path, monkey
     assert os.listdir(tmp_path) == ["runs"]
 
 
-@pytest.mark.slow
-@pytest.mark.fault
-def test_divergence_ends_the_run_and_saves_no_agent(tmp_path):
+def test_an_ended_run_prints_its_result_again(tmp_path):
     path = tmp_path / "run"
-    code, out, err = run(
-        path, "--learning-rate", "1e30", "--num-updates", "50", "--eval-every", "25"
-    )
-    assert code == 3
-    message = r"error: training diverged: the \w+ is not finite at update \d"
-    assert re.match(message, err)
-    assert "learning rate" in err
-    assert "saved" not in out
-    assert file_names(path) == FILES - AT_END
-    assert [row["update"] for row in rows(path)] == [0]
-
-
-UNTIL_PROVEN = ("--preset", "table", "--until-proven", "--run-dir")
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("optimized")
-def test_until_proven_stops_at_the_first_proof(tmp_path):
-    path = tmp_path / "run"
-    code, out, _ = call(*UNTIL_PROVEN, path)
-    assert code == 0
-    update = saved_agents.load_agent(path).num_updates
-    assert update < PRESETS["table"].num_updates
-    assert f"stopped at update {update}, at the first proof, as --until-proven" in out
-    grades = [row["grade"] for row in rows(path) if row["event"] == "evaluation"]
-    beaten = [any(grade[seat]["beaten"] for seat in SEATS) for grade in grades]
-    assert beaten == [True] * (len(grades) - 1) + [False]
-
-
-@pytest.mark.usefixtures("optimized")
-@pytest.mark.parametrize(
-    ("flags", "stopped"),
-    [
-        ((*TINY, "--run-dir"), "end"),
-        pytest.param(UNTIL_PROVEN, "proven", marks=pytest.mark.slow),
-    ],
-)
-def test_an_ended_run_prints_its_result_again(flags, stopped, tmp_path):
-    path = tmp_path / "run"
-    code, out, err = call("--json", *flags, path)
+    code, out, err = run(path, "--json")
     assert (code, err) == (0, "")
     result = json.loads(out)
-    assert result["stopped"] == stopped
     files = {p: p.read_bytes() for p in path.rglob("*") if p.is_file()}
     code, out, err = call("--resume", path, "--json")
     again = json.loads(out)
@@ -300,7 +212,7 @@ def test_an_interrupted_run_is_graded_and_saved(number, code, tmp_path):
     assert saved_agents.load_agent(path).num_updates == 2
     assert [*run_folder.snapshots_in(path / "snapshots")] == [0, 2]
     assert [row["update"] for row in rows(path)] == [0, 2, 2]
-    assert updates_in_table(out) == ["0", "2"]
+    assert re.findall(r"^ +(\d+) .* (?:un)?beatable$", out, re.M) == ["0", "2"]
     assert signal.getsignal(number) is before
 
 
@@ -415,26 +327,6 @@ def test_each_evaluation_and_seed_plays_its_own_games():
     assert match(update=0, seed=1) == first
     assert match(update=2, seed=1) != first
     assert match(update=0, seed=2) != first
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("promoted_ranks")
-def test_a_larger_game_trains_by_the_same_code_and_proves_nothing(tmp_path):
-    env_id = "go_9x9"
-    path = tmp_path / "run"
-    flags = "--num-envs 4 --num-updates 2 --eval-games 4 --eval-every 2 --no-prove"
-    code, out, err = run(path, "--env-id", env_id, *flags.split())
-    assert (code, err) == (0, "")
-    assert "results against a random player in %, sampled; " in out
-    assert re.search(rf"^ +2 .*  {RATES} +{RATES} +4$", out, re.MULTILINE)
-    assert "nothing is proven" in out
-    assert "beatable" not in out
-    assert out.endswith(f"next: python -m jax_ttt.evaluate {path}\n")
-    last = {"checkpoint-2.safetensors"}
-    assert file_names(path) == FILES - {"snapshots", "checkpoint-4.safetensors"} | last
-    agent = saved_agents.load_agent(path)
-    assert agent.config.env_id == env_id
-    assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(agent.params))
 
 
 def search_counts(row):
@@ -560,15 +452,3 @@ def test_the_verdict_is_on_the_seat_that_is_learned(tmp_path, capsys):
     assert "playing as X " in trained["verdict"]
     assert commands.run(evaluate, [str(tmp_path / "run"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["verdict"] == trained["verdict"]
-
-
-def test_settings_of_another_generator_of_random_numbers_are_refused(
-    tiny_run, tmp_path
-):
-    config = json.loads((tiny_run[0] / "config.json").read_text())
-    path = tmp_path / "config.json"
-    path.write_text(json.dumps(config | {"random_numbers": "rbg"}))
-    code, out, err = call("--config", path, "--run-dir", tmp_path / "run")
-    assert (code, out) == (2, "")
-    assert "set JAX_DEFAULT_PRNG_IMPL" in err
-    assert not (tmp_path / "run").exists()
