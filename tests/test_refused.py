@@ -22,8 +22,17 @@ FLAGS = [
     ("train -s 1", "-s"),
     ("train seed=3", "seed=3"),
     ("train hello", "hello"),
+    ("train --lr 0.1", "there is no flag --lr; did you mean --learning-rate?"),
+    ("train --lr=0.1", "did you mean --learning-rate?"),
+    ("train --lr-end 0.1", "did you mean --learning-rate-end?"),
+    ("train --epochs 10", "did you mean --num-updates?"),
+    ("sweep --steps 10", "did you mean --num-updates?"),
+    ("train --batch-size 8", "did you mean --num-envs or --replay-batch?"),
+    ("train --epsilon 0.1", "did you mean --epsilon-start or --epsilon-end?"),
+    ("play --game hex", "did you mean --env-id?"),
+    ("arena --game 3", "did you mean --env-id or --games?"),
+    ("evaluate --episodes 9", "did you mean --games?"),
     ("evaluate random minimax", "minimax"),
-    ("arena --game 3", "--game"),
     ("sweep --config x", "--config"),
     ("runs a b", "b"),
     *((f"{command} --nonsense", "--nonsense") for command in COMMANDS),
@@ -39,8 +48,15 @@ FLAGS = [
 NOT_SAVED = ("random", "minimax", "program:true")
 VALUES = [
     # One of several words.
-    ("train --preset defualt", "--preset"),
+    ("train --preset tabel", "did you mean table? It must be one of "),
     ("train --env-id ../../etc", "--env-id"),
+    (
+        "train --env-id connect4",
+        "got 'connect4'; did you mean connect_four?",
+    ),
+    ("train --env-id tictactoe", "did you mean tic_tac_toe?"),
+    ("train --env-id go", "did you mean go_9x9?"),
+    ("train --env-id chess", "did you mean gardner_chess?"),
     ("train --device cuda", "--device"),
     ("train --device tpu", "--device must be auto or "),
     ("play --side black", "--side"),
@@ -49,8 +65,7 @@ VALUES = [
     ("plot runs/one --values XXO", "--values"),
     ("plot runs/one --values XXXOO....", "the game is over"),
     # Numbers: of the other kind, or outside the range.
-    ("train --num-envs many", "--num-envs"),
-    ("train --num-envs 0", "--num-envs"),
+    ("train --num-envs 0", "--num-envs must be a whole number from 1 to"),
     ("train --seed 4294967296", "--seed"),
     ("train --checkpoint-every -1", "--checkpoint-every"),
     ("evaluate minimax --games -1", "--games"),
@@ -68,13 +83,8 @@ VALUES = [
 ]
 TOGETHER = [
     # Settings that contradict each other, or have no effect.
-    (
-        "train --preset table --opponent minimax",
-        "--backup must be one-ply against an opponent",
-    ),
     ("train --preset table --opponent minimax", "other values come from preset table"),
     ("sweep --grid reward_loss=-0.5", "the other values come from preset default"),
-    ("train --preset table --hidden-size 64", "hidden"),
     ("train --json --quiet", "quiet"),
     ("train --details --quiet", "details"),
     # What a game or another flag does not allow.
@@ -138,6 +148,8 @@ FILES = [
     ("plot runs/old", "older format 5; this version of jax_ttt reads format 3"),
     ("runs nowhere", "nowhere"),
     ("runs /dev/null", "/dev/null"),
+    ("runs a_file", "a_file: a file, not a folder"),
+    ("plot a_file", "a_file: a file, not a run's folder"),
     ("web --host 999.999.999.999 --port 1", "--host"),
 ]
 OWN_FILE = (
