@@ -65,7 +65,7 @@ VALUES = [
     ("plot runs/one --values XXO", "--values"),
     ("plot runs/one --values XXXOO....", "the game is over"),
     # Numbers: of the other kind, or outside the range.
-    ("train --num-envs 0", "--num-envs must be a whole number from 1 to"),
+    ("train --num-envs 0", "--num-envs: must be a whole number from 1 to"),
     ("train --seed 4294967296", "--seed"),
     ("train --checkpoint-every -1", "--checkpoint-every"),
     ("evaluate minimax --games -1", "--games"),

@@ -18,9 +18,7 @@ from marks import mark_slow
 from pgx.tic_tac_toe import TicTacToe
 
 import jax_ttt
-from jax_ttt import cli
 from jax_ttt.config.player_kinds import SHIPPED
-from jax_ttt.config.shared_flags import MachineFlags
 from jax_ttt.runtime import compiling
 from jax_ttt.runtime.compiling import Program
 
@@ -183,12 +181,6 @@ def test_a_second_process_compiles_only_what_the_cache_lacks_or_has_damaged(tmp_
     assert count_programs(tmp_path, "*-cache") == [(0, total), (total, 0)]
 
 
-def test_a_flag_switches_the_cache_of_a_command_off():
-    for is_off in (False, True):
-        cli.set_up_device(MachineFlags(no_compile_cache=is_off))
-        assert jax.config.values["jax_enable_compilation_cache"] is not is_off
-
-
 def doubled(x, times=1):
     return x * 2.0**times
 
@@ -207,9 +199,7 @@ def test_the_options_of_a_cpu_give_the_same_numbers(program, monkeypatch):
     assert on_cpu is not elsewhere
     for function in (on_cpu, elsewhere, program):
         assert function(x, times=3).tolist() == (np.arange(12.0) * 8).tolist()
-
-
-def test_a_setting_of_jax_has_precedence_over_the_options_of_a_cpu(program):
-    on_cpu = program.jitted()
-    jax.config.update("jax_disable_most_optimizations", True)  # undone by `optimized`
+    monkeypatch.undo()
+    # A setting of JAX has precedence over the options; `optimized` undoes it.
+    jax.config.update("jax_disable_most_optimizations", True)
     assert program.jitted() is not on_cpu

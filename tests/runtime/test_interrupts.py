@@ -49,18 +49,6 @@ def test_a_run_whose_terminal_hangs_up_is_saved(tmp_path):
 
 
 @pytest.mark.fault
-@pytest.mark.parametrize("number", NUMBERS)
-def test_the_first_signal_is_a_request_to_stop(number):
-    handlers = [signal.getsignal(number) for number in NUMBERS]
-    with interrupts.stop_request() as request:
-        assert not request
-        signal.raise_signal(number)
-        assert request
-        assert request.number == number
-    assert [signal.getsignal(number) for number in NUMBERS] == handlers
-
-
-@pytest.mark.fault
 @pytest.mark.parametrize("exits", [False, True])
 def test_a_hangup_that_is_ignored_stays_ignored(exits):
     """As under nohup."""

@@ -2,8 +2,6 @@
 
 from typing import Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from flax import nnx
@@ -22,21 +20,6 @@ def test_names_are_paths_and_a_flax_variable_adds_nothing_to_them():
     leaves = pytrees.leaves_by_name(tree)
     assert list(leaves) == ["left.a.0", "left.a.1", "right.layers.0.kernel"]
     assert leaves["right.layers.0.kernel"].tolist() == [0, 1]
-
-
-def test_a_tree_of_its_leaves_is_the_tree_and_keys_are_data_of_uint32():
-    tree = Pair(jax.random.key(3), {"x": jnp.arange(3), "y": None})
-    leaves = pytrees.leaves_by_name(tree)
-    assert leaves["left"].dtype == np.uint32
-    host_leaves = {name: np.asarray(leaf) for name, leaf in leaves.items()}
-    shapes = jax.eval_shape(lambda: tree)
-    for like in (tree, shapes):
-        copy = pytrees.with_leaves(like, host_leaves)
-        assert jax.tree.structure(copy) == jax.tree.structure(tree)
-        assert jax.random.bits(copy.left) == jax.random.bits(tree.left)
-        assert copy.right["x"].tolist() == [0, 1, 2]
-    for name, leaf in pytrees.leaves_by_name(shapes).items():
-        assert (leaf.dtype, leaf.shape) == (leaves[name].dtype, leaves[name].shape)
 
 
 def test_leaves_that_do_not_fit_and_two_of_one_name_are_refused():

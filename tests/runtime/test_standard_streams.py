@@ -77,13 +77,6 @@ sys.exit(run_command(cli.Command("jax_ttt.runs", runs.Args, main), []))
     assert (done.returncode, done.stdout) == (2, "")
 
 
-def test_a_written_file_is_named_on_stdout_or_beside_json_on_stderr(capsys):
-    standard_streams.print_written(Path("policy.csv"), "4,520 rows")
-    assert tuple(capsys.readouterr()) == ("wrote policy.csv: 4,520 rows\n", "")
-    standard_streams.print_written(Path("policy.csv"), as_json=True)
-    assert tuple(capsys.readouterr()) == ("", "wrote policy.csv\n")
-
-
 def test_a_bar_in_a_pipe_changes_rarely(capsys):
     """At its beginning, each five seconds, and at its end."""
     with standard_streams.updates_bar(30, shown=True) as bar:
