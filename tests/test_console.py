@@ -23,8 +23,8 @@ reads the words of `jax-ttt`, and runs every other line. Its variables are those
 import io
 import os
 import re
-import subprocess
 from pathlib import Path
+from subprocess import check_output, run
 
 import commands
 import pytest
@@ -59,6 +59,7 @@ def test_commands_print_what_the_transcript_shows(
         monkeypatch.setenv(name, value)
     capsys.readouterr()
     _, *steps = re.split(r"^\$ ", session, flags=re.MULTILINE)
+    assert steps
     for step in steps:
         line, *lines = step.rstrip().split("\n")
         typed = lines.pop(0)[2:] if lines and lines[0].startswith("< ") else ""
@@ -73,12 +74,12 @@ def test_commands_print_what_the_transcript_shows(
 def output(line, capsys):
     """Run a line; return its output, the lines on stderr and the exit code."""
     if line.startswith("jax-ttt "):
-        words = subprocess.check_output(f"printf '%s\\0' {line}", shell=True)
+        words = check_output(f"printf '%s\\0' {line}", shell=True)
         _, name, *rest = os.fsdecode(words).split("\0")[:-1]
         code = commands.run(commands.module_of(name), rest)
         out, err = capsys.readouterr()
     else:
-        done = subprocess.run(line, shell=True, capture_output=True, text=True)
+        done = run(line, shell=True, capture_output=True, text=True)
         code, out, err = done.returncode, done.stdout, done.stderr
     lines = out.rstrip().split("\n") if out else []
     errors = re.split("[\r\n]+", err)  # the states of a progress bar are lines too
@@ -88,13 +89,16 @@ def output(line, capsys):
 
 
 def pattern(expected):
-    """Return the pattern of a command's output, in which `...` stands for any text."""
+    """Return the pattern of a command's output, in which `...` stands for any text.
+
+    Neither an error nor an exit code is text of the output.
+    """
     lines = []
     for line in expected.split("\n"):
+        start = "" if re.match(r"2> |\[\d+\]", line) else r"(?!2> |\[\d+\]\n)"
         if line in ("...", "2> ..."):
-            lines.append(f"(?:{re.escape(line.removesuffix('...'))}.*\n)*")
+            lines.append(f"(?:{start}{line.removesuffix('...')}.*\n)*")
         else:  # colours have control characters
-            lines.append(
-                r"[^\x00-\x1f]*".join(map(re.escape, line.split("..."))) + "\n"
-            )
+            texts = r"[^\x00-\x1f]*".join(map(re.escape, line.split("...")))
+            lines.append(f"{start}{texts}\n")
     return "".join(lines)

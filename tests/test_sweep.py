@@ -312,6 +312,8 @@ def test_a_sweep_of_connect_four_counts_its_proofs(capsys, tmp_path):
     assert "1 of 2 proven unbeatable" in drawn
     assert "as X, not proven" in drawn
     assert "against random, exact" in drawn
+    svg = jax_ttt.draw(file.path, theme="dark").svg
+    assert "1 of 2 proven unbeatable" in svg
     assert commands.run(sweep, [*again, "--json"]) == 0
     (group,) = json.loads(capsys.readouterr().out)["groups"]
     assert (group["proven"], group["not_proven"]) == (1, [8])
