@@ -96,6 +96,17 @@ def described(text):
     return header_edited(lambda header: header | {"__metadata__": {"jax_ttt": text}})
 
 
+def description_changed(**changes):
+    """Return a damage of the description that leaves its checksum."""
+
+    def edit(header):
+        fields = json.loads(header["__metadata__"]["jax_ttt"]) | changes
+        text = json.dumps(fields, sort_keys=True)
+        return header | {"__metadata__": {"jax_ttt": text}}
+
+    return header_edited(edit)
+
+
 EMPTY = {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}
 SAFETENSORS = {
     "cut in half": lambda content: content[: len(content) // 2],
@@ -122,6 +133,7 @@ SAFETENSORS = {
     "a description of another program": header_edited(
         lambda header: header | {"__metadata__": {"format": "pt"}}
     ),
+    "another number of updates": description_changed(num_updates=3),
     "another game": replaced(b"tic_tac_toe", b"tic_tac_tow"),
     "a number that is not one": replaced(b": 0.85", b":  NaN"),
     **FOREIGN,
@@ -134,6 +146,7 @@ CHECKPOINT = {
         "cut in half",
         "without its last byte",
         "a changed byte",
+        "another number of updates",
         "a huge shape",
         "no tensor",
         "no description",
