@@ -39,8 +39,8 @@ class Args:
     """A run's folder, an agent's file, or one of the players above, such as minimax; by
     default the newest run below runs/, or shipped:network if there is none."""
     level: PlayLevel = "full"
-    """How the opponent plays: beginner (70 % random moves, else the player's), casual
-    (35 %), strong (10 %), full (the player itself) or expert (best play; the player's
+    """How the opponent plays: beginner (70% random moves, else the player's), casual
+    (35%), strong (10%), full (the player itself) or expert (best play; the player's
     values are shown)."""
     side: Literal["x", "o", "random", "first", "second"] = "x"
     """Your side; x, or first, makes the first move. random: drawn for each game."""

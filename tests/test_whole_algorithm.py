@@ -356,7 +356,7 @@ def test_both_proofs_agree_on_agents_broken_in_one_position(
 
 @pytest.mark.slow
 def test_a_trained_agent_is_proven_by_both(capsys):
-    """The win rates can't be higher than 95.560 %."""
+    """The win rates can't be higher than 95.560%."""
     assert one_file_tool.main(["--num-seeds", "1", "--first-seed", "1001"]) == 0
     output = capsys.readouterr().out
     assert "Proven by both programs: 1 of 1 agents." in output

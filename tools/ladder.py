@@ -339,7 +339,7 @@ this page and the [certificates](../learn/proof.md#certificates), which
 ## Who can be beaten
 
 Wins / draws / losses are exact, in %, against a player of random moves. A player that
-never loses wins 99.479 % as X and 91.640 % as O at most.
+never loses wins 99.479% as X and 91.640% as O at most.
 
 {installed}
 
@@ -383,7 +383,7 @@ left out.
 
 Players of the usual board, 7 x 6, in
 [the exam](../learn/connect_four.md#an-exam-of-connect-four): the share of its
-positions in which their move keeps the result of best play, with a 95 % interval.
+positions in which their move keeps the result of best play, with a 95% interval.
 
 {exam}
 

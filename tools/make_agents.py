@@ -111,7 +111,7 @@ are not powers of two. `correct` now makes powers of two, so it finds other corr
 
 [An exam](../learn/connect_four.md#an-exam-of-connect-four) counts the share of its
 moves that keep the value of the position, `python docs/examples/exam.py
-shipped:connect-7x6` (in brackets: 95 % intervals):
+shipped:connect-7x6` (in brackets: 95% intervals):
 
 {exam}
 """

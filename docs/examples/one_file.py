@@ -32,7 +32,7 @@ UPDATES_PER_ROW = 150  # updates between two rows of the printed table
 GAMMA = 0.85  # discount factor of a move: earlier wins and later losses are better
 TREMBLE = 0.5  # how often a player expects a random move from its opponent
 TAU = 0.12  # how far an update moves the target network towards the network
-AVERAGE_SPAN = 0.15  # the average covers about the last 15 % of the updates so far
+AVERAGE_SPAN = 0.15  # the average covers about the last 15% of the updates so far
 # Epsilon is how often a move in self-play is random.
 EPSILON = optax.linear_schedule(1.0, 0.1, transition_steps=NUM_UPDATES - 1)
 LEARNING_RATE = optax.linear_schedule(0.006, 0.002, transition_steps=NUM_UPDATES - 1)

@@ -27,7 +27,7 @@ _HEAD = ["", *_GROUPS, "difference, in points"]
 
 
 class Difference(NamedTuple):
-    """A figure of two groups of runs, and the difference with its 95 % interval."""
+    """A figure of two groups of runs, and the difference with its 95% interval."""
 
     first: float
     """The share or mean of the first group, 0 to 1."""
@@ -58,7 +58,7 @@ class Comparison:
     """Two groups of runs, compared by pairs of agents with the same seed.
 
     A `Difference` has `first`, `second`, their `difference`, and `low` and `high`, the
-    bounds of its 95 % interval. If an interval contains 0, the pairs do not show which
+    bounds of its 95% interval. If an interval contains 0, the pairs do not show which
     group is better. Each interval stands for itself: of twenty, one may be wrong.
 
     Attributes:
@@ -118,7 +118,7 @@ class Comparison:
 
 
 def compare(runs: Runs, others: Runs) -> Comparison:
-    """Return how two groups of runs differ, with 95 % intervals.
+    """Return how two groups of runs differ, with 95% intervals.
 
     Agents with the same seed are a pair: they begin with the same random numbers, so a
     pair differs less than two agents of different seeds. Seeds that only one group has

@@ -158,7 +158,7 @@ class Runs(Sequence[Run]):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the rate of proven agents, from 0 to 1."""
+        """The 95% interval of the rate of proven agents, from 0 to 1."""
         return wilson_interval(self.num_proven, self.num_agents)
 
     def to_rows(self) -> list[JsonObject]:

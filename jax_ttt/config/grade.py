@@ -43,7 +43,7 @@ _ROUNDING = 1e-3
 
 
 def wilson_interval(successes: int, num_games: int, z: float = 1.96) -> Interval:
-    """Return the interval, 95 % by default, of a rate observed in `num_games` games.
+    """Return the interval, 95% by default, of a rate observed in `num_games` games.
 
     Without games it is 0 to 1. Source: Wilson 1927, "Probable inference, the law of
     succession, and statistical inference".
@@ -93,7 +93,7 @@ class Rates:
     loss_rate: float
     """Games lost."""
     low: ResultRates
-    """Lower bounds: 95 % where games were sampled, certain where a search ended
+    """Lower bounds: 95% where games were sampled, certain where a search ended
     early."""
     high: ResultRates
     """Upper bounds, in the same way."""
@@ -135,7 +135,7 @@ class Rates:
 
     @classmethod
     def sampled(cls, counts: Iterable[SupportsInt]) -> "Rates":
-        """Return the rates of sampled games, with 95 % intervals.
+        """Return the rates of sampled games, with 95% intervals.
 
         `counts` are the numbers of games won, drawn and lost. Without games the rates
         are 0 and the intervals 0 to 1.
@@ -415,7 +415,7 @@ class Grade:
     second: SeatGrade | None = None
     """Results moving second, in the same way."""
     sampled: Match | None = None
-    """A match against random with 95 % intervals; absent if not played."""
+    """A match against random with 95% intervals; absent if not played."""
     details: Details | None = None
     """Results against other opponents, exploitability and more, over the tree of an
     enumerable game; absent if the policy is unknown."""

@@ -112,7 +112,7 @@ def level_text(level: PlayLevel) -> str:
     if level == "expert":
         return "exact play, where the game is solved"
     if share:
-        return f"{100 * share:.0f} % random moves, else the learned agent's"
+        return f"{100 * share:.0f}% random moves, else the learned agent's"
     return "the learned agent without random moves"
 
 

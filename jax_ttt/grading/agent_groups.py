@@ -30,7 +30,7 @@ class GroupResult:
     proven: int | None = None
     """The number of agents that are proven unbeatable."""
     interval: Interval | None = None
-    """95 % interval of the share of proven agents."""
+    """95% interval of the share of proven agents."""
     not_proven: tuple[int, ...] | None = None
     """Seeds of the agents that are not proven."""
     diverged: tuple[int, ...]

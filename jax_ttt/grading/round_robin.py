@@ -21,7 +21,7 @@ from jax_ttt.solver import outcomes
 def ratings(scores: Float[np.ndarray, "N N"]) -> Float[np.ndarray, " N"]:
     """Return maximum-likelihood ratings on the Elo scale, with the mean 0.
 
-    A difference of 400 points means odds of 10 to 1. Each score is mixed with 1 % of a
+    A difference of 400 points means odds of 10 to 1. Each score is mixed with 1% of a
     draw; otherwise a player that always wins would have an infinite rating. Sources:
     Elo 1978, "The rating of chessplayers"; Bradley and Terry 1952; the iteration is
     Hunter 2004, "MM algorithms for generalized Bradley-Terry models".

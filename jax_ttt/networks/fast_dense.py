@@ -78,7 +78,7 @@ def _affine_backward(
     dtype: DTypeLike, saved: _Saved, grads: Float[Array, "O B"]
 ) -> tuple[Float[Array, "O I"], Float[Array, " O"] | None, Float[Array, "I B"]]:
     kernel, bias, inputs = saved
-    # The bias takes rounded gradients too: unrounded ones make an update 7 % slower.
+    # The bias takes rounded gradients too: unrounded ones make an update 7% slower.
     grads = grads.astype(dtype)
     return (
         _contract(grads, inputs, (1, 1), dtype),

@@ -145,7 +145,7 @@ def quantize(
         nonlocal inputs, input_scale
         weights, offsets = np.asarray(kernel, float), np.asarray(bias, float)
         if is_last:
-            # 1 % is left for the rounding of the weights.
+            # 1% is left for the rounding of the weights.
             sums = LARGEST * np.abs(weights).sum(axis=1) + np.abs(offsets) / input_scale
             most = np.abs(weights).max() / np.iinfo(np.int16).max
             weight_scale = np.asarray(max(sums.max() / (0.99 * _EXACT), most) or 1.0)

@@ -27,7 +27,7 @@ _BUFFER_ROWS = 2**21
 _BUFFER_BYTES = 2**28
 """Bytes of such rows, at most."""
 _MAX_RANGES = 64
-"""Maximum number of ranges of a level. With 64, a sort copies about 2 % of the level,
+"""Maximum number of ranges of a level. With 64, a sort copies about 2% of the level,
 and a full buffer still gives each range 2**15 rows."""
 _RANGE_POSITIONS = 2**14
 """Positions of the level before for each range, at least: a smaller level is one range,

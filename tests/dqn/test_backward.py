@@ -108,4 +108,4 @@ def test_the_turns_of_a_game_explore_independently(host_tree):
     counts = np.bincount(second, minlength=9)[1:8]
     expected = counts.sum() / 7
     assert expected > 5
-    assert ((counts - expected) ** 2 / expected).sum() < 22.5  # 99.9 %, 6 degrees
+    assert ((counts - expected) ** 2 / expected).sum() < 22.5  # 99.9%, 6 degrees

@@ -135,7 +135,7 @@ def test_explored_moves_are_uniform_over_the_legal_ones(epsilon):
         return
     expected = others.sum() / 4
     chi_square = ((others - expected) ** 2 / expected).sum()
-    assert chi_square < 16.27  # 99.9 % with 3 degrees of freedom
+    assert chi_square < 16.27  # 99.9% with 3 degrees of freedom
     explored = others.sum() / 4 * 5  # the greedy move is explored as often
     deviation = np.sqrt(40_000 * epsilon * (1 - epsilon) + 1)
     assert abs(explored - 40_000 * epsilon) < 5 * deviation + 5 * np.sqrt(others.sum())

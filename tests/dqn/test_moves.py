@@ -173,7 +173,7 @@ def test_a_forced_first_move_opens_every_game_and_no_other_is_forced(seat):
     assert first[:, 4].all()
     assert (second.sum(axis=1) == 1).all()
     counts = second.sum(axis=0)[[0, 1, 2, 3, 5, 6, 7, 8]]
-    assert ((counts - 64) ** 2 / 64).sum() < 24.3  # uniform: 99.9 % with 7 degrees
+    assert ((counts - 64) ** 2 / 64).sum() < 24.3  # uniform: 99.9% with 7 degrees
 
 
 def test_random_openings_have_all_lengths_by_the_place_of_a_game():

@@ -58,7 +58,7 @@ def test_all_fields_of_a_sample_are_of_one_move():
 def test_moves_are_sampled_uniformly():
     batch = _sample(filled([1, 2, 3, 4, 5]), jax.random.key(1), 10_000, 1)
     counts = np.bincount(batch.action, minlength=6)[1:]
-    assert ((counts - 2000) ** 2 / 2000).sum() < 18.5  # chi-square, 0.1 %
+    assert ((counts - 2000) ** 2 / 2000).sum() < 18.5  # chi-square, 0.1%
 
 
 @pytest.mark.parametrize(

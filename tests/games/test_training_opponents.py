@@ -60,7 +60,7 @@ def test_the_agent_has_the_seat_of_the_settings_and_the_opponent_opens_at_random
     if share:
         counts = env_state.observation[..., 1].sum(axis=0).ravel()
         expected = counts.sum() / 9  # the Go program's opponent never opened in 8
-        assert ((counts - expected) ** 2 / expected).sum() < 26.1  # 0.1 %
+        assert ((counts - expected) ** 2 / expected).sum() < 26.1  # 0.1%
 
 
 def test_finished_games_are_replaced_by_games_in_both_seats():

@@ -45,7 +45,7 @@ def counts_of(result):
 
 
 def within(counts, rates):
-    """Return whether counts of games are inside 99.9 % intervals of the exact rates."""
+    """Return whether counts of games are inside 99.9% intervals of the exact rates."""
     number = sum(counts)
     return all(
         abs(count - number * rate) <= 3.29 * np.sqrt(number * rate * (1 - rate))

@@ -87,7 +87,7 @@ def test_a_score_is_the_mean_of_two_different_seats():
 
 
 def test_ratings_by_hand():
-    # Odds of 10 to 1, mixed with 1 % of a draw: 400 log10(0.905 / 0.095).
+    # Odds of 10 to 1, mixed with 1% of a draw: 400 log10(0.905 / 0.095).
     scores = np.array([[0.5, 10 / 11], [1 / 11, 0.5]])
     odds = (0.99 * 10 / 11 + 0.005) / (0.99 / 11 + 0.005)
     half = 200 * np.log10(odds)
@@ -100,5 +100,5 @@ def test_ratings_by_hand():
 def test_ratings_explain_scores_made_from_ratings():
     true = np.array([300.0, 0.0, -100.0, -200.0])
     expected = 1 / (1 + 10 ** ((true - true[:, None]) / 400))
-    scores = (expected - 0.005) / 0.99  # mixing in 1 % of a draw gives `expected`
+    scores = (expected - 0.005) / 0.99  # mixing in 1% of a draw gives `expected`
     np.testing.assert_allclose(round_robin.ratings(scores), true, atol=1e-3)

@@ -14,7 +14,7 @@ ENV = pgx_games.make_env("tic_tac_toe")
 
 
 def within(counts, rates):
-    """Return whether counts of games are inside 99.9 % intervals of the exact rates."""
+    """Return whether counts of games are inside 99.9% intervals of the exact rates."""
     num_games = sum(map(int, counts))
     return all(
         abs(int(count) - num_games * rate)

@@ -91,7 +91,7 @@ def test_a_grade_of_the_seats_is_the_same_without_the_details(
 
 
 def test_rates_against_random_are_those_of_the_seat(random_grade):
-    """X of two random players wins 58.492 % and draws 12.698 %."""
+    """X of two random players wins 58.492% and draws 12.698%."""
     assert random_grade.first.rates == pytest.approx(
         [0.58492, 0.12698, 0.2881], abs=1e-5
     )

@@ -131,7 +131,7 @@ def test_one_setting_has_the_wins_of_each_seat_and_the_proofs_over_its_values(dr
     assert all(ticks(axes.xaxis) == ["0.25", "0.5", "0.9"] for axes in figure.axes)
     assert points_of(first) == ([0, 1], [100, 100], [[100, 100], [100, 100]])
     assert points_of(second) == ([0, 1], [60, 80], [[50, 70], [75, 85]])
-    assert all(axes.get_ylim()[1] <= 103 for axes in figure.axes), "no rate above 100 %"
+    assert all(axes.get_ylim()[1] <= 103 for axes in figure.axes), "no rate above 100%"
     places, shares, ends = points_of(proven)
     assert (places, shares) == ([0, 1, 2], [50, 50, 0])
     assert ends[0] == [round(100 * end, 4) for end in wilson_interval(1, 2)]

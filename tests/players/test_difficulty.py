@@ -22,7 +22,7 @@ def test_each_level_plays_fewer_random_moves_and_an_expert_never_loses(
         mixed = share * chance + (1 - share) * own
         np.testing.assert_allclose(policy[level], mixed, atol=1e-12)
         assert proof.can_be_beaten(host_tree, policy[level]).all()
-        assert f"{100 * share:.0f} % random moves" in player_kinds.level_text(level)
+        assert f"{100 * share:.0f}% random moves" in player_kinds.level_text(level)
     first = np.sort(policy["beginner"][0])
     assert first == pytest.approx([0.7 / 9] * 8 + [0.3 + 0.7 / 9])
     assert not proof.can_be_beaten(host_tree, policy["expert"]).any()

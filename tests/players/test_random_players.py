@@ -44,7 +44,7 @@ def test_function_and_matrix_agree(player_of, name, agent_path, tree, undecided)
 
 @pytest.mark.parametrize(("num_legal", "limit"), [(1, 0.1), (5, 18.5), (9, 26.1)])
 def test_random_moves_are_uniform(num_legal, limit):
-    """Chi-square of 40,000 moves is below the 99.9 % point of its distribution."""
+    """Chi-square of 40,000 moves is below the 99.9% point of its distribution."""
     mask = np.random.default_rng(num_legal).permutation(np.arange(9) < num_legal)
     env = pgx_games.make_env("tic_tac_toe")
     env_state = pgx_games.init(env, jax.random.key(0), 40_000)

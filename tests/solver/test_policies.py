@@ -77,7 +77,7 @@ def test_one_losing_line_of_seven_moves_loses_one_game_in_945(host_tree, positio
     outcome = outcomes.outcome(host_tree, policies.uniform_policy(host_tree), flawed)
     assert outcome == pytest.approx([float(f) for f in fractions], abs=1e-12)
     assert outcomes.count_lines(host_tree, flawed, "second").lost == 1
-    # In 1,024 games with random seats, it does not lose any with a chance of 58 %.
+    # In 1,024 games with random seats, it does not lose any with a chance of 58%.
     assert round(100 * (1 - float(fractions[0] / 2)) ** 1024) == 58
 
 
@@ -118,7 +118,7 @@ def test_the_second_player_wins_most_or_gains_most(host_tree):
     gain = results[0.0][2] - results[0.0][0]
     assert gain == pytest.approx(0.93016 - 0.00529, abs=1e-5)
     assert results[-1.0][2] == pytest.approx(887 / 945, abs=1e-12)
-    # To win that often, it must lose at least 1.587 % of the games.
+    # To win that often, it must lose at least 1.587% of the games.
     rates = [1 / 63, 43 / 945, 887 / 945]
     assert results[-0.999] == pytest.approx(rates, abs=1e-12)
 

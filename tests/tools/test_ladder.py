@@ -94,7 +94,7 @@ def test_the_page_has_exact_results_lost_games_certificates_and_what_is_missing(
         "44.021 / 3.810 / 52.169",
         "beatable",
     ]
-    # Perfect play that chooses the first best move: 99.479 % and 80.635 % wins.
+    # Perfect play that chooses the first best move: 99.479% and 80.635% wins.
     assert rows["minimax program"][2:5] == [
         "99.479 / 0.521 / 0.000",
         "80.635 / 19.365 / 0.000",

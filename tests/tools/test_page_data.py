@@ -11,7 +11,7 @@ def test_the_page_has_the_games_levels_and_learners_of_the_package():
     data = json.loads(json.dumps(page_data.page_data()))
     assert {"tic_tac_toe", "connect_5x4", "connect_7x6"} <= data["games"].keys()
     assert data["games"]["connect_7x6"]["bestResult"] == "first"
-    text = "35 % random moves, else the learned agent's"
+    text = "35% random moves, else the learned agent's"
     casual = {"name": "Casual", "randomShare": 0.35, "text": text}
     assert data["levels"]["casual"] == casual
     assert data["learners"]["table"]["config"]["num_updates"] == 400

@@ -98,7 +98,7 @@ def show_ceiling(name: str, grades: Mapping[int, Grade | None]) -> Figures:
     ]
     below_text = ", ".join(below_texts) or "none"
     say(
-        f"{name}, at the ceiling of {figures['ceiling']:.4f} %: "
+        f"{name}, at the ceiling of {figures['ceiling']:.4f}%: "
         f"{figures['at_ceiling']:,} of {len(grades):,}; "
         f"below it: {below_text if figures['at_ceiling'] else 'all'}"
     )

@@ -47,7 +47,8 @@ def show(
         row["cpu_seconds"] = statistics.median(timed.cpu)
         note = f"  {row['cpu_seconds']:.3g} CPU s in {row['wall_seconds']:.3g} s"
     spread_text = f"({low} to {high})"
-    say(f"{text:<44}{mid:>10} {unit:<12}{spread_text:<23}{note}".rstrip())
+    unit_text = unit if unit == "%" else f" {unit}"
+    say(f"{text:<44}{mid:>10}{unit_text:<13}{spread_text:<23}{note}".rstrip())
     return row
 
 

@@ -8,7 +8,7 @@ from browsing import GAMES, TABS, expect
 
 pytestmark = pytest.mark.slow
 SIZES = {"phone": [(320, 640), (390, 844)], "wide": [(640, 400), (1280, 800)]}
-"""Widths and heights in pixels; 640 x 400 is what 200 % leaves of 1280 x 800."""
+"""Widths and heights in pixels; 640 x 400 is what 200% leaves of 1280 x 800."""
 AXED = {"phone": "tic_tac_toe", "wide": "connect_5x4"}
 """The game whose tabs Axe checks: each run takes half a second."""
 WIDER = """() => {

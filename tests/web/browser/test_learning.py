@@ -76,7 +76,7 @@ def test_a_run_in_training_is_watched_until_its_proof_and_its_end(
     chart = page.get_by_role("slider", name="As X")
     expect(chart).to_have_attribute("aria-valuenow", "80")
     chart.press("Home")
-    expect(chart).to_have_attribute("aria-valuetext", re.compile("^update 0: 90.0 %"))
+    expect(chart).to_have_attribute("aria-valuetext", re.compile("^update 0: 90.0%"))
     page.check_with_axe("a watched run")
     # A link to it is a link to the run.
     assert "agent=run%2Fmine" in page.url

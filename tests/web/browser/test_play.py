@@ -78,9 +78,9 @@ def winning_places(env_id, line):
 # ---- levels
 
 LEVELS = {
-    "Beginner": "70 % random moves, else the learned agent's",
-    "Casual": "35 % random moves, else the learned agent's",
-    "Strong": "10 % random moves, else the learned agent's",
+    "Beginner": "70% random moves, else the learned agent's",
+    "Casual": "35% random moves, else the learned agent's",
+    "Strong": "10% random moves, else the learned agent's",
     "Unbeatable": "Proven: no line of play beats it",
     "Expert (perfect play)": "Exact play",
 }

@@ -88,17 +88,17 @@ export const DATA = {
     "beginner": {
       "name": "Beginner",
       "randomShare": 0.7,
-      "text": "70 % random moves, else the learned agent's"
+      "text": "70% random moves, else the learned agent's"
     },
     "casual": {
       "name": "Casual",
       "randomShare": 0.35,
-      "text": "35 % random moves, else the learned agent's"
+      "text": "35% random moves, else the learned agent's"
     },
     "strong": {
       "name": "Strong",
       "randomShare": 0.1,
-      "text": "10 % random moves, else the learned agent's"
+      "text": "10% random moves, else the learned agent's"
     },
     "full": {
       "name": "Full strength",

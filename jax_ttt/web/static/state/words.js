@@ -10,9 +10,9 @@ export function counted(count, noun) {
   return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-// A fraction of 1 as "12.5 %".
+// A fraction of 1 as "12.5%".
 export function percent(fraction, digits = 1) {
-  return `${(100 * fraction).toFixed(digits)} %`;
+  return `${(100 * fraction).toFixed(digits)}%`;
 }
 
 // A value from -1 to +1 with two digits: "+0.52", "−0.52", "0.00".

@@ -220,7 +220,7 @@ export function LearningCurves({ rows, update, reason }) {
         caption=${caption}
         label=${`${caption} against random play. ${proofText(rows)}`}
         rows=${graded}
-        marks=${[0, 0.5, 1].map((share) => [share, `${100 * share} %`])}
+        marks=${[0, 0.5, 1].map((share) => [share, `${100 * share}%`])}
         update=${update}
         pointed=${pointed}
         onPoint=${onPoint}
