@@ -56,25 +56,13 @@ _WITH_TRAININGS = ("web", "training", "faults", "api", "files")
 """Folders of tests that train with the same few programs; those in no folder do too."""
 
 
-_OUTSIDE = ("subprocess", "as_users", "served", "page_modules", "player_programs")
-"""What a file imports whose tests start processes; those in `browser` start one too."""
-
-
-def pytest_collection_modifyitems(config, items):
+def pytest_collection_modifyitems(items):
     """Put the tests with trainings last, so that fewer workers need their programs.
 
     The longest are among the first of these, since a worker that has nothing left can't
     take a part of a test. `test_own_rules.py` is last: to forget its games drops all
     compiled programs.
-
-    With `--reruns`, only tests that wait for other processes run again: elsewhere a
-    test that fails now and then has found a fault.
     """
-    if config.getoption("reruns", None):
-        for item in items:
-            has_processes = any(hasattr(item.module, name) for name in _OUTSIDE)
-            if not has_processes and item.path.parent.name != "browser":
-                item.add_marker(pytest.mark.flaky(reruns=0))
 
     def place(item):
         if item.path.name == "test_own_rules.py":
