@@ -7,8 +7,16 @@ import sys
 from collections.abc import Callable
 from typing import TextIO
 
-from rich.color import ColorSystem
-from rich.style import Style
+_CODES = {
+    "bold": 1,
+    "dim": 2,
+    "underline": 4,
+    "red": 31,
+    "green": 32,
+    "blue": 34,
+    "magenta": 35,
+}
+"""A terminal's codes (SGR) of the words of a style."""
 
 
 def is_coloured(stream: TextIO | io.TextIOBase) -> bool:
@@ -20,9 +28,10 @@ def is_coloured(stream: TextIO | io.TextIOBase) -> bool:
 def styled_text(text: str, style: str) -> str:
     """Return text with the codes of a style, for a terminal.
 
-    `style` is one of the package rich, for instance `bold green`.
+    `style` has one or more words of `_CODES`, for instance `bold green`.
     """
-    return Style.parse(style).render(text, color_system=ColorSystem.STANDARD)
+    codes = ";".join(str(_CODES[word]) for word in style.split())
+    return f"\x1b[{codes}m{text}\x1b[0m"
 
 
 LINES, PLAIN_LINES = "│─┼", "|-+"

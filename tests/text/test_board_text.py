@@ -101,9 +101,9 @@ def test_a_large_board_is_plain_and_its_last_stone_is_marked():
     ]
     rows = board_rows([3, 3, 3, 0], COLOURED, "connect_four")
     assert rows[3].count(f"{MAGENTA}X{END}") == 1
-    assert rows[5].startswith(f"  \x1b[1;4;34mO{END} ")
+    assert rows[5].startswith(f"  \x1b[1;34;4mO{END} ")
     rows = board_rows([3, 3, 3], COLOURED, "connect_four")
-    assert [row.count("\x1b[1;4;35mX") for row in rows] == [0, 0, 0, 1, 0, 0, 0]
+    assert [row.count("\x1b[1;35;4mX") for row in rows] == [0, 0, 0, 1, 0, 0, 0]
 
 
 def test_a_small_board_has_lines_and_its_last_stone_is_marked():
@@ -111,7 +111,7 @@ def test_a_small_board_has_lines_and_its_last_stone_is_marked():
     rows = ["  O | 1 | 2", rule, "  3 | X | 5", rule, "  6 | 7 | 8"]
     assert board_rows([4, 0], PLAIN) == rows
     rows = board_rows([4, 0], COLOURED)
-    assert rows[0].startswith(f"  \x1b[1;4;34mO{END} │ ")
+    assert rows[0].startswith(f"  \x1b[1;34;4mO{END} │ ")
     assert f"│ {MAGENTA}X{END} │" in rows[2]
     rows = board_rows([5], PLAIN, "mnk_4x4_4")
     assert rows[2] == "   4 |  X |  6 |  7"
