@@ -3,7 +3,6 @@
 import importlib
 import subprocess
 
-import as_users
 import pytest
 
 from jax_ttt import __version__
@@ -36,14 +35,6 @@ def script(monkeypatch, capsys):
     """Return the script that completes commands in a shell."""
     assert run(monkeypatch, "--completion") == 0
     return capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [("runs nowhere", "nowhere: no such folder"), ("web --port -1", "--port")],
-)
-def test_the_first_word_runs_the_command_of_this_name(words, message):
-    as_users.assert_refused(as_users.run_here("__main__", *words.split()), message)
 
 
 # Each line of words and the words that a shell offers for the last one.

@@ -188,6 +188,7 @@ WITHOUT_COMMAND = [
     (". --sede 2", "--sede"),
     (". runs nowhere", "nowhere"),
     (". train --nonsense", "--nonsense"),
+    (". web --port -1", "--port"),
 ]
 TABLES = {
     "certificates": CERTIFICATES,

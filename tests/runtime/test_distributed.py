@@ -6,21 +6,16 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import as_users
 import numpy as np
 import pytest
 import tiny
 
-import jax_ttt
 from jax_ttt.players.saved_agents import load_agent
 from jax_ttt.runtime import pytrees
 
-ROOT = Path(jax_ttt.__file__).parents[1]
 SIZES = [*tiny.flags("hidden_size"), "--num-envs", "16"]
 RUN = [
     *SIZES,
@@ -46,16 +41,9 @@ def free_port():
 
 def start(flags, num_devices, cwd, command="train"):
     """Start a command in a process with virtual devices."""
-    xla = f"{os.environ['XLA_FLAGS']} " if "XLA_FLAGS" in os.environ else ""
-    xla += f"--xla_force_host_platform_device_count={num_devices}"
-    return subprocess.Popen(
-        [sys.executable, "-m", f"jax_ttt.{command}", *map(str, flags)],
-        env=os.environ | {"PYTHONPATH": str(ROOT), "XLA_FLAGS": xla},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=cwd,
-    )
+    xla = os.environ.get("XLA_FLAGS", "")
+    xla += f" --xla_force_host_platform_device_count={num_devices}"
+    return as_users.start(command, *flags, cwd=cwd, XLA_FLAGS=xla)
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ import time
 
 import as_users
 import pytest
+from marks import mark_slow
 
 from jax_ttt.players import saved_agents
 from jax_ttt.runtime import interrupts
@@ -77,7 +78,7 @@ with interrupts.stop_request() as request:
 
 
 @pytest.mark.fault
-@pytest.mark.parametrize("second", NUMBERS)
+@pytest.mark.parametrize("second", mark_slow(NUMBERS, *NUMBERS[1:]))
 def test_signals_at_once_are_one_and_a_later_one_ends_the_process(second):
     """Wrappers, the terminal and its shell send several."""
     done = subprocess.run(
