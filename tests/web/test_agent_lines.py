@@ -19,7 +19,6 @@ from jax_ttt.players import saved_agents
 SEVEN = ALL["connect-7x6"]
 
 
-@pytest.mark.slow
 def test_a_game_follows_an_agent_as_long_as_all_moves_are_the_agents():
     second = saved_agents.load_agent(SEVEN).grade.second
     assert second is not None
@@ -50,7 +49,6 @@ def test_the_proven_agent_wins_the_lines_that_are_checked():
     assert checked["result"] == {"lines": lines, "contradiction": None}
 
 
-@pytest.mark.slow
 def test_a_check_ends_with_a_line_that_contradicts_the_goal(tmp_path):
     path = tiny.save_untrained(tmp_path / "weak.safetensors", env_id="connect_5x5")
     player = saved_agents.load_agent(path).player
@@ -69,7 +67,6 @@ def test_a_check_ends_with_a_line_that_contradicts_the_goal(tmp_path):
             assert before.move_of(player, jax.random.key(0)) == line[count]
 
 
-@pytest.mark.slow
 def test_a_drawn_line_contradicts_only_that_every_game_is_won():
     path = ALL["connect-5x4"]  # never loses, and draws at times
     options = {"path": str(path), "side": "x", "count": 60}
@@ -82,7 +79,6 @@ def test_a_drawn_line_contradicts_only_that_every_game_is_won():
     assert not_lost["lines"]["lost"] == 0
 
 
-@pytest.mark.slow
 def test_corrections_by_stones_are_those_of_the_grade():
     first = saved_agents.load_agent(SEVEN).grade.first
     assert first is not None
@@ -92,7 +88,6 @@ def test_corrections_by_stones_are_those_of_the_grade():
     assert compute("countByStones", path=str(SEVEN)) == expected
 
 
-@pytest.mark.slow
 def test_a_position_of_the_proof_is_shown_as_won_and_others_as_not_known():
     (start,) = compute("compareMoves", path=str(SEVEN), games=[[]], side="x")
     own = start["move"]

@@ -9,6 +9,7 @@ import learners
 import numpy as np
 import optax
 import pytest
+from marks import mark_slow
 from page_modules import run_node
 
 from jax_ttt.config.presets import PRESETS
@@ -125,8 +126,7 @@ def cases_of(name):
         }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", UPDATES)
+@pytest.mark.parametrize("name", mark_slow(UPDATES, "network"))
 def test_an_update_in_the_page_is_the_one_in_python(name, tmp_path):
     cases = [*cases_of(name)]
     path = tmp_path / "cases.json"
@@ -159,7 +159,7 @@ SEEDS = {"table": [1, 2, 3], "network": [1]}
 """Seeds of trainings, by learner."""
 
 
-@pytest.fixture(scope="module", params=["table", "network"])
+@pytest.fixture(scope="module", params=mark_slow(["table", "network"], "network"))
 def trainings(request, tmp_path_factory):
     """Return what trainings of the page report, and the folder of their files."""
     learner, folder = request.param, tmp_path_factory.mktemp("agents")
@@ -167,7 +167,6 @@ def trainings(request, tmp_path_factory):
     return run_node("web/learner_run.mjs", *program), folder
 
 
-@pytest.mark.slow
 def test_trainings_are_proven_and_stay_proven(trainings):
     reports, _ = trainings
     for report in reports:
@@ -179,7 +178,6 @@ def test_trainings_are_proven_and_stay_proven(trainings):
     assert len(reports) == len(SEEDS[reports[0]["learner"]])
 
 
-@pytest.mark.slow
 def test_a_training_reports_steps_and_grades_from_the_beginning(trainings):
     for report in trainings[0]:
         config = CONFIGS[report["learner"]]
@@ -190,7 +188,6 @@ def test_a_training_reports_steps_and_grades_from_the_beginning(trainings):
         assert report["games"] == sum(report["wins"].values()) + report["draws"]
 
 
-@pytest.mark.slow
 def test_the_grade_and_the_values_in_the_page_are_those_of_its_file(trainings):
     """Python reads the file, and follows all lines; so does the page."""
     reports, folder = trainings
@@ -214,7 +211,6 @@ def test_the_grade_and_the_values_in_the_page_are_those_of_its_file(trainings):
         assert report["read values"] == pytest.approx(report["values"], abs=1e-6)
 
 
-@pytest.mark.slow
 def test_commands_read_a_file_of_the_page(trainings, capsys):
     reports, folder = trainings
     path = folder / reports[0]["file"]
@@ -222,7 +218,6 @@ def test_commands_read_a_file_of_the_page(trainings, capsys):
     assert "unbeatable: no line of play" in capsys.readouterr().out
 
 
-@pytest.mark.slow
 def test_a_person_pauses_changes_and_stops_a_training():
     report = run_node("web/learner_run.mjs", "direct")
     assert report["updates while paused"] == 0
@@ -259,14 +254,12 @@ def test_a_persons_game_is_learned_move_by_move_from_its_end():
         assert (last["status"], last["games"]) == ("finished", 2)
 
 
-@pytest.mark.slow
 def test_a_training_that_diverged_fails_with_the_reason():
     message = run_node("web/learner_run.mjs", "diverge")
     assert "training diverged" in message
     assert message.endswith("try a lower learning rate")
 
 
-@pytest.mark.slow
 def test_messages_come_more_than_ten_times_a_second_at_the_pace_of_watching():
     report = run_node("web/learner_run.mjs", "pace")
     assert report["messages"] > 10 * report["seconds"]

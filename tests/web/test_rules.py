@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import rule_cases
 import tiny
+from marks import mark_slow
 from page_modules import printed_by_node
 
 from jax_ttt.config.settings import Config
@@ -68,8 +69,7 @@ def test_agents_and_searches_are_the_same_in_javascript(tmp_path):
 SHAPE = (6, 7)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("num_boards", [500, 100_000])
+@pytest.mark.parametrize("num_boards", mark_slow([500, 100_000], 100_000))
 def test_the_page_computes_the_integers_of_jax(tmp_path, num_boards):
     config = Config.of(env_id="connect_7x6", two_planes=True, filters=4, hidden_size=16)
     agent, rng = tiny.untrained(config), np.random.default_rng(0)

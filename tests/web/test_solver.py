@@ -30,7 +30,6 @@ def test_results_on_7x6_are_those_of_the_exam(least, most):
     assert compute("results", envId=SEVEN, games=games) == results
 
 
-@pytest.mark.slow
 def test_results_of_empty_boards_are_the_published_ones():
     """J. Tromp's table: https://tromp.github.io/c4/c4.html."""
     published = {"4x4": 0, "4x5": 0, "5x4": 0, "5x5": 0, "6x4": -1}
@@ -56,7 +55,6 @@ LOST = [6, 5, 0, 3, 6, 6, 5, 3, 0, 1, 2, 6]
 """Each move loses, and a search for the moves to the end takes long."""
 
 
-@pytest.mark.slow
 def test_where_the_time_is_over_only_the_number_of_moves_is_not_known():
     exact = compute("solve", envId=SEVEN, moves=LOST, looks=250)
     lost = [{"action": n, "value": -1, "moves": None} for n in range(7)]
@@ -67,7 +65,6 @@ def test_where_the_time_is_over_only_the_number_of_moves_is_not_known():
 WON = [3, 4, 5, 5, 0, 6, 6, 5, 1, 0, 0, 3]
 
 
-@pytest.mark.slow
 def test_a_win_at_once_is_the_best_move_where_other_numbers_are_not_known():
     exact = compute("solve", envId=SEVEN, moves=WON, looks=200)
     assert (exact["value"], exact["moves"], exact["best"]) == (1, 1, [2])
