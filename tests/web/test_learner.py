@@ -247,11 +247,10 @@ def test_a_persons_game_is_learned_move_by_move_from_its_end():
     assert table["after"][3] == pytest.approx(0.3 * -1 + 0.7 * -1 / 5, abs=1e-6)
     network = reports["network"]
     assert network["after"][4] > network["before"][4] + 0.005, "a win is worth more"
-    for report in reports.values():
-        first, last = report["evaluations"]
-        assert (first["status"], first["games"]) == ("running", 1)
-        assert first["row"] == first["agent"] < last["row"] == last["agent"]
-        assert (last["status"], last["games"]) == ("finished", 2)
+    first, last = reports["evaluations"]
+    assert (first["status"], first["games"]) == ("running", 1)
+    assert first["row"] == first["agent"] < last["row"] == last["agent"]
+    assert (last["status"], last["games"]) == ("finished", 2)
 
 
 def test_a_training_that_diverged_fails_with_the_reason():
