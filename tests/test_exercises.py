@@ -165,6 +165,20 @@ def test_a_wrong_answer_has_a_first_difference(number, lines, difference):
     assert WRONG[number][lines] in text
 
 
+def test_a_proven_agent_does_not_make_a_wrong_answer_right(
+    tmp_path, monkeypatch, capsys
+):
+    judge = program("judge")
+    monkeypatch.setattr(judge, "train", lambda *args, **flags: (1800, 1, None))
+    file = tmp_path / "exercises.py"
+    file.write_text(filled(1, "return values.argmax()"), "utf-8")
+    own = check.load(check.read_answer(file, 1))
+    assert not judge.is_right(1, check.one_file(), own, "here")
+    text = capsys.readouterr().out
+    assert text.startswith("here: not right. The first difference:\n")
+    assert text.endswith("is proven all the same. The difference remains.\n")
+
+
 @pytest.mark.parametrize("number", EXERCISES)
 def test_one_file_has_no_difference(number, difference):
     assert difference(number, check.solution_of(EXERCISES[number])) is None
@@ -241,7 +255,7 @@ def test_an_agent_of_a_wrong_answer_shows_how_it_loses(number, lines, tmp_path):
     code, text = run(number, tmp_path, "--limit", "500")
     assert code == 1
     assert "not right. The first difference:\n" in text
-    verdict, _, boards = text.partition("it loses this game as ")
+    verdict, _, boards = text.partition("the agent loses this game as ")
     assert "after 1,800 updates " in verdict
     moves, *rows, _ = boards.splitlines()[2:]
     loser, winner = boards[0], {"X": "O", "O": "X"}[boards[0]]

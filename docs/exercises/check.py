@@ -145,7 +145,7 @@ def main() -> int:
     except (OSError, ValueError) as error:
         print(error)
         return 1
-    return run(answer, args.limit)
+    return run(answer, max(args.limit, 1))
 
 
 def file_with_holes() -> str:

@@ -25,11 +25,12 @@ def is_right(number, file, own, place):
     num_updates, seat, line = train(file, own, until_proven=not difference)
     after = f"after {num_updates:,} updates"
     if line:
-        print(f"{after} it loses this game as {SEATS[seat]}:\n\n{drawn_line(line)}")
+        print(f"{after} the agent loses this game as {SEATS[seat]}:\n")
+        print(drawn_line(line))
     elif difference:
-        print(f"{after} this agent is proven all the same. The difference remains.")
+        print(f"{after} the agent is proven all the same. The difference remains.")
     else:
-        print(f"proven: {after} no opponent wins against it, as X or as O.")
+        print(f"proven: {after} no opponent wins against the agent, as X or as O.")
     return not (line or difference)
 
 
