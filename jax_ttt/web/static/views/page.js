@@ -301,7 +301,7 @@ export function Page(state) {
 // Open a tab, and bring its panel into view, which lies below the board on a phone.
 function showPanel(play, id) {
   play.openPanel(id);
-  const isBelow = matchMedia("(max-width: 699px)").matches; // as in sizes.css
+  const isBelow = matchMedia("(width < 700px)").matches; // as in style.css
   if (isBelow) document.getElementById("panels").scrollIntoView();
 }
 
