@@ -128,9 +128,15 @@ def test_each_round_but_the_first_adds_counterexamples_of_its_own_sample(monkeyp
 
     monkeypatch.setattr(counterexamples, "find_counterexamples", sample)
     config = Config.of(
-        **{"env_id": "connect_4x4", "start_share": 0.5, "eval_games": 0},
-        **{"num_envs": 4, "hidden_size": 8, "num_updates": 2, "eval_every": 1},
-        **{"learning_rate": 1e-30, "learning_rate_end": 0.0},
+        env_id="connect_4x4",
+        start_share=0.5,
+        eval_games=0,
+        num_envs=4,
+        hidden_size=8,
+        num_updates=2,
+        eval_every=1,
+        learning_rate=1e-30,
+        learning_rate_end=0.0,
     )
 
     def pools():

@@ -64,8 +64,11 @@ def test_settings_that_are_data_share_one_program():
 def test_each_hyperparameter_reaches_the_learner():
     """An agent with another value of one of them is another agent."""
     base = CONFIG.replace(
-        **{"num_updates": 12, "eval_every": 12, "weight_decay": 0.01},
-        **{"epsilon_schedule": "exponential", "epsilon_end": 0.1},
+        num_updates=12,
+        eval_every=12,
+        weight_decay=0.01,
+        epsilon_schedule="exponential",
+        epsilon_end=0.1,
     )
     value = {"learning_rate": 1e-2, "learning_rate_end": 1e-3, "epsilon_decay": 0.9}
     others = [base.replace(**{name: value.get(name, 0.3)}) for name in traced_names()]
@@ -223,8 +226,13 @@ def test_devices_share_each_batch_evenly_and_copies_have_no_row(
 
 
 SEARCHED = Config.of(
-    **{"env_id": "connect_4x4", "start_share": 0.5, "hidden_size": 8},
-    **{"num_envs": 4, "num_updates": 2, "eval_every": 1, "eval_games": 0},
+    env_id="connect_4x4",
+    start_share=0.5,
+    hidden_size=8,
+    num_envs=4,
+    num_updates=2,
+    eval_every=1,
+    eval_games=0,
 )
 
 

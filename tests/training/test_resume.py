@@ -260,6 +260,23 @@ def test_a_damaged_checkpoint_is_replaced_by_the_one_before(killed, whole):
 
 
 @pytest.mark.fault
+def test_damaged_rows_are_removed(killed, whole):
+    with RunFolder(killed).metrics.open("ab") as file:
+        file.write(b'{"event": "chunk"}\n\xff\n{"event": "chunk", "upd')
+    assert resume(killed).count("dropped a row") == 2
+    assert_same_run(killed, whole("default"))
+
+
+@pytest.mark.fault
+def test_lost_rows_are_a_warning(killed):
+    metrics = RunFolder(killed).metrics
+    metrics.unlink()
+    reason = "no such file, so earlier rows are lost"
+    assert resume(killed) == f"warning: {metrics}: {reason}\n"
+    assert updates_of(killed) == [4]
+
+
+@pytest.mark.fault
 def test_a_folder_in_use_or_with_a_run_is_refused(killed):
     lock = Lock(RunFolder(killed).lock)
     for flag, flags in (("--resume", []), ("--run-dir", TINY)):

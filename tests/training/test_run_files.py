@@ -8,22 +8,19 @@ from pathlib import Path
 
 import made
 import pytest
-import tiny
 
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records, run_folder
-from jax_ttt.files.checkpoint import Checkpoint, LatestCheckpoint
 from jax_ttt.files.run_folder import (
     Plan,
     RunFolder,
     read_settings,
     snapshots_in,
 )
-from jax_ttt.training import agent_batch, reproducibility, run_start
 from jax_ttt.training import recorder as recording
+from jax_ttt.training import reproducibility
 from jax_ttt.training.recorder import MAX_SNAPSHOTS, Recorder
-from jax_ttt.training.run_state import RunStep
 
 PLAN = Plan(config=Config.of(tau=0.25), preset="default", seed=7)
 
@@ -31,50 +28,6 @@ PLAN = Plan(config=Config.of(tau=0.25), preset="default", seed=7)
 @pytest.fixture
 def run(tmp_path):
     return RunFolder(tmp_path / "run")
-
-
-@pytest.fixture
-def recorder(run):
-    recorder = Recorder(run, PLAN, save_every=0.0, keep=3)
-    yield recorder
-    recorder.close()
-
-
-@pytest.fixture(scope="module")
-def state():
-    """Return the state before the first update of a run."""
-    learner = run_start.make_learner([tiny.CONFIG], [1])
-    return run_start.first_state(learner, agent_batch.run_keys([1]))
-
-
-@pytest.fixture
-def resume(run, recorder, state):
-    """Return a function that continues from a state after some updates."""
-
-    def resume(update=2, evaluated=0):
-        checkpoint = Checkpoint(
-            settings=PLAN.settings_checksum(),
-            num_updates=PLAN.config.num_updates,
-            update=update,
-            evaluated=evaluated,
-            grade=made.grade(),
-        )
-        latest = LatestCheckpoint(
-            run=run,
-            plan=PLAN,
-            path=run.checkpoint(update),
-            checkpoint=checkpoint,
-            tensors={},
-            damaged={},
-        )
-        latest.path.touch()
-        recorder.resume(latest, RunStep(state, None, None))
-
-    return resume
-
-
-def text_of(rows):
-    return "".join(f"{json_records.to_json(row)}\n" for row in rows)
 
 
 @pytest.mark.fault
@@ -95,7 +48,7 @@ def test_a_run_that_cannot_be_continued_is_replaced(run, capsys):
     before = Recorder(run, dataclasses.replace(PLAN, seed=6), save_every=0.0, keep=2)
     before.begin()
     before.close()
-    run.metrics.write_text(text_of([made.evaluated(0)]))
+    run.metrics.write_text(f"{json_records.to_json(made.evaluated(0))}\n")
     run.snapshots.mkdir()
     run.snapshot(2).touch()
     (run.path / "notes.txt").touch()
@@ -116,51 +69,6 @@ def test_a_run_that_cannot_be_continued_is_replaced(run, capsys):
     assert environment.items() <= config.items()
     assert plan.random_numbers == environment["random_numbers"]
     assert "files" not in config, "it names none"
-
-
-def test_a_process_that_does_not_write_makes_no_file(run, tmp_path):
-    """If several processes train one run, only one of them writes."""
-    recorder = Recorder(run, PLAN, save_every=0.0, keep=2, writes=False)
-    recorder.begin()
-    recorder.close()
-    assert os.listdir(tmp_path) == []
-
-
-def test_rows_and_snapshots_after_the_checkpoint_are_removed(run, resume):
-    """Its last evaluation was the one at update 2, and its last chunk ended at 3."""
-    rows = [
-        made.evaluated(0),
-        made.chunk(2),
-        made.evaluated(2),
-        made.chunk(3),
-        made.evaluated(3),
-        made.chunk(4),
-        made.evaluated(4),
-    ]
-    run.snapshots.mkdir()
-    for row in rows:
-        run.snapshot(row.update).touch()
-    # Killed as it was written.
-    run.metrics.write_text(text_of(rows) + '{"event": "chunk", "upd')
-    for _ in range(2):
-        resume(update=3, evaluated=2)
-        assert run.rows() == rows[:4]
-        assert list(snapshots_in(run.snapshots)) == [0, 2]
-
-
-@pytest.mark.fault
-def test_damaged_rows_are_removed_and_lost_rows_are_a_warning(run, resume, capsys):
-    resume()
-    assert capsys.readouterr().err == (
-        f"warning: {run.metrics}: no such file, so earlier rows are lost\n"
-    )
-    run.metrics.write_text(text_of([made.evaluated(0)]))
-    before = run.metrics.read_bytes()
-    with run.metrics.open("ab") as file:
-        file.write(b'{"event": "chunk"}\n\xff\n')
-    resume()
-    assert run.metrics.read_bytes() == before
-    assert capsys.readouterr().err.count("dropped a row") == 2
 
 
 @pytest.mark.fault
