@@ -14,6 +14,8 @@ PAGES = [
     *sorted(page for name in _FOLDERS for page in ROOT.glob(f"docs/{name}/*.md")),
 ]
 FENCE = re.compile(r"^(`{3,})(\w*)[^\n]*\n(.*?)^\1[ ]*$", re.MULTILINE | re.DOTALL)
+COMMAND_LINE = re.compile(r"(?:\w+=\S+ )*(?:python -m jax_ttt\b\.?|jax-ttt\b ?)(.*)")
+"""A line that runs one of the commands, and its words."""
 
 
 class Block(NamedTuple):

@@ -21,9 +21,8 @@ from pathlib import Path
 
 import as_users
 import pytest
-from pages import PAGES, ROOT, blocks, joined_lines, page_id, shell_words
+from pages import COMMAND_LINE, PAGES, ROOT, blocks, joined_lines, page_id, shell_words
 
-LINE = re.compile(r"(?:\w+=\S+ )*(?:python -m jax_ttt\b\.?|jax-ttt\b ?)(.*)")
 RUN = re.compile(r"runs/[\w<>.-]+")
 SHORT = {
     "train": {"--num-updates": "2", "--num-envs": "8", "--eval-games": "8"},
@@ -48,7 +47,7 @@ def lines_of(page):
     lines = []
     for block in blocks(page.read_text("utf-8")):
         for line in joined_lines(block.code):
-            if match := LINE.match(line.removeprefix("$ ")):
+            if match := COMMAND_LINE.match(line.removeprefix("$ ")):
                 lines.append(shell_words(match[1]))
     return lines
 
