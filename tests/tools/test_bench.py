@@ -15,18 +15,6 @@ from tools import bench
 from tools.benchmarks import growth, processes, speed, startup, updates
 
 
-def test_finished_parts_are_written_after_ctrl_c(monkeypatch, tmp_path, capsys):
-    def interrupt():
-        raise KeyboardInterrupt
-
-    parts = {"updates": lambda: {"ratio": 3}, "proof": interrupt}
-    monkeypatch.setattr(bench, "parts", lambda args: parts)
-    file = tmp_path / "figures.json"
-    assert commands.run(bench, ["--out", str(file)]) == 130
-    assert json.loads(file.read_text("utf-8"))["parts"] == {"updates": {"ratio": 3}}
-    assert "interrupted" in capsys.readouterr().err
-
-
 @pytest.fixture
 def smallest(monkeypatch):
     """Measure the smallest sizes of each part, with the tests' compiled programs."""

@@ -3,8 +3,7 @@
 import made
 import pytest
 
-from jax_ttt.config.presets import PRESETS
-from tools.benchmarks import time_to_proof, updates
+from tools.benchmarks import time_to_proof
 from tools.benchmarks.time_to_proof import ProofRow, Spent
 
 
@@ -43,12 +42,3 @@ def test_an_agent_at_the_ceiling_reaches_it_in_both_seats(capsys):
     assert figures["wins"]["min"] == pytest.approx(95.4295, abs=1e-4)
     named = "2 (95.429), 3 (95.507), 4 (95.560)"
     assert f"1 of 4; below it: {named}\n" in capsys.readouterr().out
-
-
-def test_an_update_of_the_article_takes_301_million_operations():
-    sizes = updates.layer_sizes(PRESETS["article"])
-    assert sizes == [9, 128, 128, 9]
-    # Forward, target's forward, weights' gradients: 3 x (1,152 + 16,384 + 1,152)
-    # products per board; inputs' gradients except the first layer's: 16,384 + 1,152.
-    assert 2 * 2048 * (3 * 18_688 + 17_536) == 301_465_600
-    assert updates.update_flops(sizes, 2048) == 301_465_600

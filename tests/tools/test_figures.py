@@ -4,7 +4,6 @@ import xml.etree.ElementTree as ET
 from typing import get_args
 
 import commands
-import layout
 import made
 import pytest
 import tiny
@@ -16,8 +15,7 @@ from jax_ttt.config.grade import SeatGrade
 from jax_ttt.config.player_kinds import CONNECT_FOUR
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.players import saved_agents
-from tools import correction_chart, figures, growth_chart
-from tools.published_systems import SYSTEMS
+from tools import figures
 
 CORRECTED = made.reached(positions=(1, 7, 49, 238, 1120), corrections=(0, 0, 2, 0, 13))
 
@@ -90,46 +88,3 @@ def test_the_line_that_beat_an_agent_is_not_played_by_the_last_one(monkeypatch):
     assert (lost.moves, lost.result("first")) == (line, "won")
     assert other.moves[: len(line)] != line
     assert other.result("second") in ("won", "drawn")
-
-
-def test_corrections_stand_at_the_levels_in_which_the_agent_moves():
-    by_update: dict[int, dict[Seat, int]] = {
-        0: {"first": 120, "second": 90},
-        3000: {"first": 0, "second": 4},
-    }
-    figure = layout.drawn(
-        correction_chart.corrections_picture, "mine", CORRECTED, "a run", by_update
-    )
-    corrections, training, positions = figure.axes
-    assert bars(corrections) == {0: 0, 2: 2, 4: 13}
-    assert bars(positions) == {0: 1, 2: 49, 4: 1120}
-    assert corrections.get_title() == "mine: 15 corrections"
-    assert positions.get_title() == "positions where it is to move: 1,170"
-    lines = {line.get_label(): line.get_xydata().tolist() for line in training.lines}
-    assert lines == {"as X": [[0, 120], [3000, 0]], "as O": [[0, 90], [3000, 4]]}
-    layout.assert_readable(figure)
-
-
-def bars(axes):
-    """Return the heights of a panel's bars by their places."""
-    return {
-        round(bar.get_x() + bar.get_width() / 2): bar.get_height()
-        for bar in axes.patches
-    }
-
-
-def test_a_systems_wins_stand_at_the_games_played_beside_its_own(drawn):
-    def evaluation(update, rates, games=0):
-        return made.evaluated(update, made.exact(rates, rates), games=games)
-
-    start = evaluation(0, (0, 1, 0))
-    ends = (((0.5, 0.5, 0), 1000), ((1.0, 0, 0), 3000))
-    runs = [[start, evaluation(5, end, games=games)] for end, games in ends]
-    figure = drawn(growth_chart.growth_curves, {"go-first": runs, "table": runs})
-    go, table, *others = figure.axes
-    original = [list(point) for point in SYSTEMS["go-first"].curve]
-    lines = {line.get_label(): line.get_xydata().tolist() for line in go.lines}
-    assert lines == {"jax_ttt as X": [[2000, 75]], "original": original}
-    names = {line.get_label() for line in table.lines}
-    assert names == {"jax_ttt as X", "jax_ttt as O"}
-    assert not any(axes.axison for axes in others)

@@ -1,15 +1,10 @@
 """The part `gpu` of the benchmark: whole commands in processes with time limits."""
 
-import contextlib
 import json
 
 import commands
-import made
 import pytest
 
-from jax_ttt.config.presets import PRESETS
-from jax_ttt.files import sweep_file
-from jax_ttt.files.sweep_file import Sweep
 from tools import bench
 from tools.benchmarks import gpu
 from tools.benchmarks.gpu import Job
@@ -22,7 +17,6 @@ while True:
 """
 
 
-@pytest.mark.slow
 def test_an_unfinished_command_and_a_failed_one_have_no_seconds(
     tmp_path, monkeypatch, capsys
 ):
@@ -43,7 +37,6 @@ def test_an_unfinished_command_and_a_failed_one_have_no_seconds(
     assert "--nonsense" in err
 
 
-@pytest.mark.slow
 def test_the_commands_take_their_words():
     """In less than four minutes, beside the time of the benchmark itself."""
     for job in gpu.JOBS.values():
@@ -52,32 +45,6 @@ def test_the_commands_take_their_words():
         config = commands.parse(command, f"{job.words} {job.quick}".split()).config
         assert config.num_envs * config.num_updates == 32
     assert sum(job.limit for job in gpu.JOBS.values()) <= 225
-
-
-def test_the_figures_of_an_unfinished_sweep(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert gpu.sweep_figures(tmp_path, {}) == {}
-    sweep = Sweep(
-        config=PRESETS["table"], preset="table", grid=(), first_seed=7, num_seeds=4096
-    )
-    with contextlib.closing(sweep_file.make_sweep_file(sweep)) as file:
-        assert not gpu.has_rows(tmp_path, "")
-        for seed, unbeatable in ((7, True), (8, False)):
-            grade = made.exact((1.0, 0.0), (0.75, 0.25), unbeatable)
-            file.add([(0, made.agent(seed, grade))])
-            assert gpu.has_rows(tmp_path, "")
-    row = gpu.sweep_figures(tmp_path, {"first_progress": 3.14})
-    assert row == {
-        "first_progress_seconds": 3.14,
-        "first_rows_seconds": None,
-        "num_agents": 4096,
-        "finished": 2,
-        "proven": 1,
-    }
-    assert gpu.figures_text({"seconds": None, "limit_seconds": 40} | row) == (
-        "not finished after 40 s, first progress after 3.14 s, 2 of 4,096 agents, "
-        "1 proven"
-    )
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import jax_ttt
-from tools import ladder, make_agents, make_links
+from tools import ladder, make_agents
 
 DOCS = Path(__file__).parents[2] / "docs"
 HEADING = re.compile(r"^## `(\w+)`\n\n\[.*\]\((.*)\)\n\n::: ([\w.]+)$", re.MULTILINE)
@@ -122,19 +122,3 @@ def test_math_becomes_a_picture_with_its_source_as_the_name(site_hooks):
     )
     assert "display: block" in block
     assert "arithmatex" not in html + block
-
-
-def test_an_address_is_written_at_each_place_and_other_links_stay():
-    other = "[PGX](https://github.com/sotetsuk/pgx)"
-    text = (
-        f"git clone https://github.com/old/name {other}\n"
-        "pip install git+https://github.com/old/name\n"
-        "https://github.com/old/name/blob/main/docs/web.md\n"
-    )
-    assert make_links.with_address(text, "new/name") == text.replace("old/", "new/")
-    play = (
-        f"{other} **[Play it in your browser](https://old)**\nsite_url: https://old\n"
-    )
-    play += "the [documentation](https://old)\n"
-    sites = {"Play": "https://new", "Documentation": "https://new"}
-    assert make_links.with_sites(play, sites) == play.replace("//old", "//new")

@@ -2,14 +2,11 @@
 
 import csv
 import json
-from types import SimpleNamespace
 
 import commands
-import made
 import pytest
 import tiny
 
-from jax_ttt.training import many_agents
 from tools import published
 
 
@@ -39,30 +36,6 @@ def test_each_agent_is_in_the_json_object_and_in_the_csv_file(
         assert sum(
             float(row[f"first_{r}"]) for r in ("win_rate", "draw_rate", "loss_rate")
         ) == pytest.approx(1)
-
-
-def test_a_diverged_agent_is_not_proven_and_ctrl_c_shows_the_finished_agents(
-    monkeypatch, capsys
-):
-    def train_blocks(jobs):
-        """Yield a block of two agents, and one of one that diverged."""
-        results = [
-            made.agent(7, made.exact((wins, 1 - wins), (wins, 1 - wins), True))
-            for wins in (0.25, 0.75)
-        ]
-        for block in (results, [made.agent(8)]):
-            yield SimpleNamespace(results=lambda block=block: block)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(many_agents, "train_blocks", train_blocks)
-    assert commands.run(published, ["--only", "web", "--num-seeds", "4"]) == 130
-    out = capsys.readouterr().out
-    (ours,) = (line for line in out.splitlines() if line.startswith("  reproduced"))
-    assert "2 of 3" in ours
-    assert "50.00/50.00/0.00" in ours
-    assert "25.0 to 75.0" in out
-    assert "Diverged seeds: 8." in out
-    assert "Beatable" not in out
 
 
 @pytest.mark.slow
