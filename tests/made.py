@@ -63,9 +63,16 @@ def sampled(first, second, num_games=4):
 def reached(**changes):
     """Return the results in a seat over all positions reached, by default a proof."""
     defaults: dict[str, Any] = {
-        **{"win_rate": 0.75, "draw_rate": 0.25, "loss_rate": 0.0, "open_rate": 0.0},
-        **{"complete": True, "num_moves": 16, "num_positions": 1234},
-        **{"positions": (1, 4), "merged": True, "losing_ends": 0},
+        "win_rate": 0.75,
+        "draw_rate": 0.25,
+        "loss_rate": 0.0,
+        "open_rate": 0.0,
+        "complete": True,
+        "num_moves": 16,
+        "num_positions": 1234,
+        "positions": (1, 4),
+        "merged": True,
+        "losing_ends": 0,
         "evidence": "construction",
         "lines": Lines(won=1000, drawn=20, lost=0),
     }

@@ -291,9 +291,15 @@ def test_weight_decay_shrinks_each_weight_in_proportion():
 
 
 REPLAY = CONFIG.replace(
-    **{"weight_decay": 0.5, "average_span": 1.0, "target_update_every": 2},
-    **{"replay_capacity": 128, "replay_batch": 16, "replay_start": 64},
-    **{"epsilon_schedule": "exponential", "epsilon_decay": 0.99, "epsilon_end": 0.25},
+    weight_decay=0.5,
+    average_span=1.0,
+    target_update_every=2,
+    replay_capacity=128,
+    replay_batch=16,
+    replay_start=64,
+    epsilon_schedule="exponential",
+    epsilon_decay=0.99,
+    epsilon_end=0.25,
 )
 
 
@@ -325,13 +331,24 @@ def test_nothing_of_an_agent_changes_before_replay_start_and_no_key_is_used_twic
 
 
 NUMBERS = CONFIG.replace(
-    **{"learning_rate": 0.01, "learning_rate_end": 0.005, "weight_decay": 0.25},
-    **{"epsilon_start": 0.75, "epsilon_end": 0.25, "gamma": 0.75, "average_span": 0.5},
+    learning_rate=0.01,
+    learning_rate_end=0.005,
+    weight_decay=0.25,
+    epsilon_start=0.75,
+    epsilon_end=0.25,
+    gamma=0.75,
+    average_span=0.5,
 )
 OTHER_NUMBERS = NUMBERS.replace(
-    **{"learning_rate": 0.02, "learning_rate_end": 0.0, "weight_decay": 0.5},
-    **{"epsilon_start": 0.5, "epsilon_end": 0.125, "gamma": 0.5, "average_span": 1.0},
-    **{"tau": 0.5, "tremble": 0.75},
+    learning_rate=0.02,
+    learning_rate_end=0.0,
+    weight_decay=0.5,
+    epsilon_start=0.5,
+    epsilon_end=0.125,
+    gamma=0.5,
+    average_span=1.0,
+    tau=0.5,
+    tremble=0.75,
 )
 
 

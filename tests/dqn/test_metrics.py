@@ -39,10 +39,16 @@ def test_several_updates_have_sums_of_counts_means_of_values_and_the_last_of_the
     }
     assert total._asdict() == {
         "counts": total.counts,
-        **{"loss": 3, "grad_norm": 6, "mean_max_q": 9},
-        **{"epsilon": 24, "learning_rate": 30},
-        **{"rows": 60, "updates": 3},
-        **{"finite_losses": 3, "finite_grads": 3, "finite_weights": True},
+        "loss": 3,
+        "grad_norm": 6,
+        "mean_max_q": 9,
+        "epsilon": 24,
+        "learning_rate": 30,
+        "rows": 60,
+        "updates": 3,
+        "finite_losses": 3,
+        "finite_grads": 3,
+        "finite_weights": True,
     }
 
 

@@ -20,8 +20,11 @@ def test_a_linear_schedule_ends_exactly_with_the_last_update(num_updates):
 
 def test_the_step_size_also_falls_by_a_factor_after_each_evaluation():
     config = Config.of(
-        **{"learning_rate": 0.8, "learning_rate_end": 0.4, "num_updates": 5},
-        **{"learning_rate_decay": 0.5, "eval_every": 2},
+        learning_rate=0.8,
+        learning_rate_end=0.4,
+        num_updates=5,
+        learning_rate_decay=0.5,
+        eval_every=2,
     )
     rates = jax.jit(jax.vmap(DQN.of(config).learning_rate))(np.arange(5))
     np.testing.assert_allclose(rates, [0.8, 0.7, 0.3, 0.25, 0.1], rtol=1e-6)
@@ -44,8 +47,13 @@ def test_the_step_size_also_falls_by_a_factor_after_each_evaluation():
             None,
             # A tenth of the run are 10.1 updates.
             {
-                **{(9, 0): 0.7, (10, 0): 0.7, (11, 0): 0.6, (20, 0): 0.6, (35, 0): 0.4},
-                **{(69, 0): 0.1, (99, 0): 0},
+                (9, 0): 0.7,
+                (10, 0): 0.7,
+                (11, 0): 0.6,
+                (20, 0): 0.6,
+                (35, 0): 0.4,
+                (69, 0): 0.1,
+                (99, 0): 0,
             },
         ),
         (

@@ -23,9 +23,16 @@ def test_an_absent_platform_is_refused(tmp_path):
 
 def test_a_run_works_with_unusual_variables(tmp_path):
     variables = {
-        **{"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "TERM": "dumb"},
-        **{"COLUMNS": "1", "HOME": None, "XDG_CACHE_HOME": None, "TZ": "Nowhere"},
-        **{"PYTHONWARNINGS": "error", "PYTHONOPTIMIZE": "2"},
+        "LANG": "C",
+        "LC_ALL": "C",
+        "PYTHONUTF8": "0",
+        "TERM": "dumb",
+        "COLUMNS": "1",
+        "HOME": None,
+        "XDG_CACHE_HOME": None,
+        "TZ": "Nowhere",
+        "PYTHONWARNINGS": "error",
+        "PYTHONOPTIMIZE": "2",
     }
     done = as_users.run(TRAIN, cwd=tmp_path, **variables)
     assert done.code == 0, done

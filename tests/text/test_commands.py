@@ -5,9 +5,18 @@ from jax_ttt.text.commands import TypedCommand
 
 LEGAL = {"1": 0, "4": 3, "12": 11}  # as columns count, from 1
 COMMANDS = {
-    **{"u": ("undo",), "UNDO": ("undo",), " va ": ("values",), "r": ("review",)},
-    **{"h": ("hint",), "hi": ("hint",), "he": ("help",), "?": ("help",)},
-    **{"q": ("quit",), "n": ("new",), "new o": ("new", "o"), "n X": ("new", "x")},
+    "u": ("undo",),
+    "UNDO": ("undo",),
+    " va ": ("values",),
+    "r": ("review",),
+    "h": ("hint",),
+    "hi": ("hint",),
+    "he": ("help",),
+    "?": ("help",),
+    "q": ("quit",),
+    "n": ("new",),
+    "new o": ("new", "o"),
+    "n X": ("new", "x"),
     "new r": ("new", "random"),
 }
 OTHERS = (
