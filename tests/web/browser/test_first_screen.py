@@ -5,6 +5,7 @@ import re
 import browsing
 import pytest
 import rules
+import served
 from browsing import SCREENS, expect
 
 pytestmark = pytest.mark.slow
@@ -132,7 +133,14 @@ def test_a_link_begins_its_game_without_the_first_screen(open_page, served_url):
     # The address of the first screen itself, loaded again, stays there.
     page = open_page(served_url, is_new=True, is_entered=False)
     way(page, "Play it").wait_for()
-    assert "game=tic_tac_toe" in page.url
+    # The page changes its entry of the history, which the browser keeps a bit later.
+    protocol = page.page.context.new_cdp_session(page.page)
+
+    def kept_address():
+        history = protocol.send("Page.getNavigationHistory")
+        return history["entries"][history["currentIndex"]]["url"]
+
+    served.wait_until(lambda: "game=tic_tac_toe" in kept_address())
     page.page.reload()
     way(page, "Play it").wait_for()
 
