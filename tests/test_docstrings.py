@@ -36,4 +36,5 @@ def test_a_docstring_names_what_its_module_has():
                 name not in folders[module]
             ):
                 gone.append(f"{path.name}: {module}.{name}")
+    assert FILES
     assert gone == []

@@ -42,11 +42,13 @@ SETTABLE = {"argv", "stderr", "stdin", "stdout"}
 @functools.cache
 def modules():
     """Return the parsed source of every module, by its name without `jax_ttt.`."""
+    paths = [*PACKAGE.rglob("*.py")]
+    assert paths
     return {
         ".".join(path.relative_to(PACKAGE).with_suffix("").parts): ast.parse(
             path.read_text("utf-8")
         )
-        for path in PACKAGE.rglob("*.py")
+        for path in paths
     }
 
 

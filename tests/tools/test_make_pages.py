@@ -55,7 +55,9 @@ def test_each_example_in_python_is_on_one_page():
     elsewhere |= {"n_step.py", "dueling.py", "policy_gradient.py"}
     elsewhere |= {"torch_dqn.py", "mctx_search.py", "grade_seconds.py"}
     text = "".join(page.read_text("utf-8") for page in (DOCS / "api").glob("*.md"))
-    for path in (DOCS / "examples").glob("*.py"):
+    paths = [*(DOCS / "examples").glob("*.py")]
+    assert paths
+    for path in paths:
         shown = text.count(f'--8<-- "examples/{path.name}"')
         assert shown == (path.name not in elsewhere), path.name
 
