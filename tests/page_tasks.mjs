@@ -57,7 +57,7 @@ function pageOf({ rules, agent, player, level, depth, moves, side, ...options })
   const settings = { layers: new Set(), panel: "game" };
   const selection = { loaded };
   const grades = new Grades({ engine });
-  if (computed) grades.computed.set(loaded.key, computed);
+  if (computed) grades.keep(loaded, computed);
   const opponent = new Opponent({ grades, rules }, { level, depth, name: "One" });
   Object.assign(opponent, { loaded, side: side === "x" ? "o" : "x" });
   const players = { x: side === "x" ? null : () => {}, o: side === "o" ? null : () => {} };
@@ -65,7 +65,7 @@ function pageOf({ rules, agent, player, level, depth, moves, side, ...options })
   const play = { game, opponent, analysis: null, demoSide: null };
   const shown = new Shown({ engine, settings, selection, play, grades });
   const learn = { training: {}, followed: {}, onBoard: null };
-  return { grades, learn, play, show: { position: null }, shown };
+  return { grades, learn, play, selfPlay: { position: null }, shown };
 }
 
 // Wait until what the status needs is computed; each answer may lead to another request.
@@ -302,21 +302,33 @@ const TASKS = {
     let count = 0;
     const load = async () => {
       count += 1;
+      if (count === 3) return "found";
       const error = new Error(count === 1 ? "Another one replaced it." : "It failed.");
       if (count === 1) error.name = "AbortError";
       throw error;
     };
     const arrived = () => new Promise((resolve) => setTimeout(resolve));
     const told = [];
-    for (let i = 0; i < 3; i += 1) {
+    const ask = () => {
       const { value = null, error } = resource.get("one", load);
       told.push([value, error?.message ?? null]);
+    };
+    for (let i = 0; i < 3; i += 1) {
+      ask();
       await arrived();
     }
-    resource.set("one", "found");
-    const { value, error } = resource.get("one", load);
-    told.push([value, error]);
-    return { told, count, loaded: await resource.load("one", load) };
+    const loaded = await resource.load("one", load);
+    await arrived();
+    ask();
+    return { told, count, loaded };
+  },
+
+  // What a Resource that keeps two keys loads, when these keys are asked for.
+  async loadedKeys({ keys }) {
+    const resource = new Resource({ max: 2 });
+    const loaded = [];
+    for (const key of keys) await resource.load(key, async () => loaded.push(key));
+    return loaded;
   },
 
   // How many corrections there are for each number of stones.

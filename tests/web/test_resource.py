@@ -17,4 +17,8 @@ def test_a_replaced_load_is_made_again_and_a_failed_one_is_told_and_not_repeated
     nothing, failed = [None, None], [None, "It failed."]
     ended = compute("failedLoads")
     assert ended["told"] == [nothing, nothing, failed, ["found", None]]
-    assert (ended["count"], ended["loaded"]) == (2, "found")
+    assert (ended["count"], ended["loaded"]) == (3, "found"), "one who asks for it"
+
+
+def test_what_was_asked_for_last_is_kept():
+    assert compute("loadedKeys", keys=[*"abacab"]) == ["a", "b", "c", "b"]

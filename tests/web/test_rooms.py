@@ -50,4 +50,14 @@ def test_the_state_of_the_page_has_signals_and_no_views():
         for imported in re.findall(r"{([^}]*)} from \"../vendor/", path.read_text())
         for name in imported.replace(" ", "").split(",")
     }
-    assert {"signal", "effect"} <= names <= {"batch", "effect", "signal", "untracked"}
+    assert (
+        {"signal", "effect"}
+        <= names
+        <= {
+            "batch",
+            "computed",
+            "effect",
+            "signal",
+            "untracked",
+        }
+    )

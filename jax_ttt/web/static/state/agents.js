@@ -6,7 +6,7 @@ import { gameOf } from "../engine/rules.js";
 import { readAgent } from "../files/agent_file.js";
 import { writeAgent } from "../files/agent_writer.js";
 import * as storage from "../files/storage.js";
-import { batch } from "../vendor/preact.js";
+import { batch, computed } from "../vendor/preact.js";
 import { observe } from "./observe.js";
 import { Resource } from "./resource.js";
 
@@ -65,6 +65,13 @@ export class Agents {
   constructor(source) {
     this.source = source;
     observe(this, "refused", "runs", "command", "served", "stored", "live");
+    this.entries = computed(() =>
+      [...this.served, ...this.liveEntries, ...this.stored].map((entry) => ({
+        ...entry,
+        env_id: gameOf(entry.env_id),
+        title: TITLES[entry.source](entry),
+      })),
+    );
     this.ready = Promise.resolve(); // the list of the source has arrived
     this.numRefreshes = 0;
     this.newestReply = 0; // the number of the refresh that brought the list
@@ -76,11 +83,7 @@ export class Agents {
 
   // All agents: { id, name, title, source, env_id, kind, updates, stamp, snapshots } each.
   get list() {
-    return [...this.served, ...this.liveEntries, ...this.stored].map((entry) => ({
-      ...entry,
-      env_id: gameOf(entry.env_id),
-      title: TITLES[entry.source](entry),
-    }));
+    return this.entries.value;
   }
 
   get liveEntries() {

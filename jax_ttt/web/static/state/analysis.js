@@ -4,11 +4,11 @@ import { SIDES } from "../engine/rules.js";
 import { LEVELS, agentPlayer, isSolved, perfectPlayer } from "./levels.js";
 import { reveal } from "./messages.js";
 import { observe } from "./observe.js";
+import { KINDS } from "./selection.js";
 
 const PERSON = "";
 const EXPERT = "expert";
 const NOBODY = { x: null, o: null };
-const LEARNED = ["network", "table"]; // layers
 
 // The stones of a position that is being set up, cell by cell: "x", "o" or null.
 class Setup {
@@ -55,7 +55,7 @@ class Setup {
 
 export class Analysis {
   engine; agents; selection; play; rules;
-  movers = { x: PERSON, o: PERSON }; // who moves each side in a match
+  chosenMovers = { x: PERSON, o: PERSON }; // in a match
   isMatch = false; // whether they move now, and not the person alone
   setup = null; // the position that is being set up
   layers; // that are shown on the board, a Set
@@ -63,9 +63,9 @@ export class Analysis {
   // `play` has the game on the board.
   constructor({ engine, settings, agents, selection, play }) {
     Object.assign(this, { engine, agents, selection, play, rules: settings.rules });
-    const others = [...settings.layers].filter((layer) => !LEARNED.includes(layer));
+    const others = [...settings.layers].filter((layer) => !KINDS.includes(layer));
     this.layers = new Set([...others, "exact"]);
-    observe(this, "movers", "isMatch", "setup", "layers");
+    observe(this, "chosenMovers", "isMatch", "setup", "layers");
   }
 
   showLayer(layer, isShown) {
@@ -79,6 +79,13 @@ export class Analysis {
     const entries = selection.entries.map(({ id, title }) => [id, title]);
     const expert = isSolved(rules) ? [[EXPERT, LEVELS[EXPERT].name]] : [];
     return [[PERSON, "You"], ...entries, ...expert];
+  }
+
+  // Who moves each side in a match: the person where the chosen agent is gone.
+  get movers() {
+    const ids = this.choices.map(([id]) => id);
+    const { x, o } = this.chosenMovers;
+    return { x: ids.includes(x) ? x : PERSON, o: ids.includes(o) ? o : PERSON };
   }
 
   // The players of the game, as `Game` takes them.
@@ -99,7 +106,7 @@ export class Analysis {
   // Choose who moves a side in the next match.
   setMover(side, id) {
     this.stop();
-    this.movers = { ...this.movers, [side]: id };
+    this.chosenMovers = { ...this.chosenMovers, [side]: id };
   }
 
   // Whether there is anybody to play a match.

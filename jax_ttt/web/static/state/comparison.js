@@ -48,6 +48,7 @@ export class Comparison {
   // Choose one of the two: `place` is 0 or 1.
   chooseOne(place, choice) {
     this.choose(...this.choices.map((before, i) => (i === place ? choice : before)));
+    this.agents.load(choice.id, choice.update).catch(() => {}); // again, if it failed; `sides` says it
   }
 
   // Compare two agents in the tab.
@@ -90,16 +91,16 @@ export class Comparison {
     return shown.boardValues.exactCells(rules, position, shown.proof);
   }
 
-  // Where the two differ, in a sentence; empty until it is known.
-  text() {
+  // Where the two differ, in a sentence; empty until it is known. `sides` and `exact` are what the
+  // functions of these names return.
+  text(sides, exact) {
     const { rules, position } = this.play.game;
     if (rules.isOver(position)) return "The game is over here. Step back to compare the moves.";
-    const sides = this.sides();
     const problem = sides.find(({ error }) => error);
     if (problem) return `${problem.name} could not be loaded: ${problem.error}`;
     const [a, b] = sides;
     if (!a.answer || !b.answer) return a.entry ? "Computing…" : "";
-    const text = movesText(rules, position, sides, this.exact());
+    const text = movesText(rules, position, sides, exact);
     const isSame = a.id === b.id && a.update === b.update;
     return isSame ? `A and B are the same agent. ${text}` : text;
   }

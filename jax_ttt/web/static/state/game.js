@@ -7,7 +7,7 @@ import { observe } from "./observe.js";
 const REPLY_DELAY = 300; // ms, so that a reply is seen as a move of its own
 const DEMO_DELAY = 900; // ms between the moves of a line that is shown
 
-function pause(ms) {
+export function pause(ms) {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
@@ -140,7 +140,7 @@ export class Game {
     this.stop();
     const { moves, notCounted } = this.original;
     batch(() => {
-      Object.assign(this, { original: null, notCounted });
+      Object.assign(this, { original: null, notCounted, moved: false });
       this.cut(0);
       for (const action of moves) this.put(action);
     });

@@ -93,16 +93,20 @@ export function bestPlayNote({ file }, side) {
 // What the page found out of agents, so that nothing is computed or loaded twice.
 export class Grades {
   engine; source;
+  computed = new Map(); // grades, and null where one failed, by the agent's key
   isChecking = false; // whether an agent is checked that nobody asked for
-  // The checks that were begun last in the tab "Proof", of all lines and of some; see there.
+  // The checks that were begun last, of all lines and of some: see checks.js.
   proofCheck = null;
   linesCheck = null;
 
   constructor({ engine, source }) {
     Object.assign(this, { engine, source });
-    observe(this, "isChecking", "proofCheck", "linesCheck");
-    this.computed = new Resource(); // grades, and null where one failed, by the agent's key
+    observe(this, "computed", "isChecking", "proofCheck", "linesCheck");
     this.histories = new Resource(); // rows of evaluations by the agent's id
+  }
+
+  keep(agent, grade) {
+    this.computed = new Map(this.computed).set(agent.key, grade);
   }
 
   // Compute an agent's grade, also if it was computed before. `onProgress` gets the number
@@ -113,14 +117,14 @@ export class Grades {
       agent,
       onProgress: onProgress && (({ positions }) => onProgress(positions)),
     });
-    this.computed.set(agent.key, grade);
+    this.keep(agent, grade);
     return grade;
   }
 
   // Check one of these agents in the background, unless all are checked. An effect that calls it
   // checks all, one after another.
   checkNext(agents) {
-    const agent = agents.find(({ key }) => this.computed.known(key) === undefined);
+    const agent = agents.find(({ key }) => !this.computed.has(key));
     if (!agent || this.isChecking) return;
     this.isChecking = true;
     const rules = rulesOf(agent.file.envId);
@@ -128,7 +132,7 @@ export class Grades {
       ? this.compute(rules, agent)
       : this.checkLosingLines(rules, agent);
     check
-      .catch(() => this.computed.set(agent.key, this.computed.known(agent.key) ?? null))
+      .catch(() => this.keep(agent, this.computed.get(agent.key) ?? null))
       .finally(() => {
         this.isChecking = false;
       });
@@ -143,7 +147,7 @@ export class Grades {
         grade[SEATS[side]] = { unbeatable: false, losing_line: seat.losing_line };
       }
     }
-    this.computed.set(agent.key, grade);
+    this.keep(agent, grade);
   }
 
   async playsLine(rules, agent, side, moves) {
@@ -156,7 +160,7 @@ export class Grades {
   // this browser followed the lines of play, "file" where only the agent's file says it, and
   // "checking" where the browser will know better than the file in a moment.
   knownOf(agent, side) {
-    const computed = this.computed.known(agent.key);
+    const computed = this.computed.get(agent.key);
     const seat = seatOf(computed, side);
     if (seat) return { seat, origin: "browser" };
     const { grade, envId } = agent.file;

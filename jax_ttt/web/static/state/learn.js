@@ -51,8 +51,7 @@ export class Learn {
     const selected = [training, followed].find(
       ({ agentId }) => agentId !== null && agentId === agent?.id,
     );
-    const isUnfinished = selected && selected.state !== "finished";
-    const learning = isUnfinished ? selected : (shown ?? selected ?? null);
+    const learning = shown ?? selected ?? null;
     if (learning === null) return { learning, entry: agent, update };
     return { learning, entry: learning.entry, update: learning === selected ? update : null };
   }

@@ -4,6 +4,7 @@
 import { provenFrom, byFile, isBeaten } from "./grades.js";
 import { announce } from "./messages.js";
 import { observe } from "./observe.js";
+import { KINDS } from "./selection.js";
 import { number } from "./words.js";
 
 const STATES = {
@@ -157,7 +158,7 @@ export class Learning {
     this.openOwnGame();
     play.select(id);
     if (play.game.isOver && !play.analysis) play.newGame();
-    for (const learned of ["network", "table"]) shown.showLayer(learned, learned === kind);
+    for (const learned of KINDS) shown.showLayer(learned, learned === kind);
     shown.showLayer("line", true);
   }
 

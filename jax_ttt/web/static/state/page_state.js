@@ -10,8 +10,8 @@ import { announce } from "./messages.js";
 import { Navigation } from "./navigation.js";
 import { Play } from "./play.js";
 import { Selection } from "./selection.js";
+import { SelfPlay } from "./self_play.js";
 import { Settings } from "./settings.js";
-import { Show } from "./show.js";
 import { Shown } from "./shown.js";
 import { Statistics } from "./statistics.js";
 import { spokenStatus, statusOf } from "./status.js";
@@ -32,26 +32,39 @@ export function makeState(source) {
     },
   );
   const shown = new Shown({ engine, settings, selection, play, grades });
-  const show = new Show({ settings, agents, selection, engine });
+  const selfPlay = new SelfPlay({ settings, agents, selection, engine });
   const navigation = new Navigation({ source, settings, engine, agents, play });
   const comparison = new Comparison({ agents, engine, play, selection, settings, shown });
   const learn = new Learn(
     { source, engine, settings, grades, agents, selection, play, shown },
     (envId) => navigation.openGame(envId),
   );
-  const basic = { source, engine, settings, statistics, agents, grades, selection };
-  const state = { ...basic, play, shown, show, navigation, comparison, learn };
-  let announced = null; // the position after the mistake that was announced last
-  effect(() => {
-    const mistake = shown.latestMistake;
-    if (!mistake || mistake.position === announced) return;
-    announced = mistake.position;
-    announce(`Your move was a ${mistake.text}.`);
-  });
+  const boards = { play, shown, selfPlay, comparison };
+  const choices = { settings, selection, navigation };
+  const state = { source, ...choices, ...boards, statistics, agents, grades, learn };
+  announceMistakes(play, shown);
   // The page says of these agents how strong they are.
   effect(() => {
     const checked = [selection.loaded, play.opponent.loaded];
     grades.checkNext(checked.filter((agent) => agent !== null));
   });
   return state;
+}
+
+// Say each mistake of the person once, when the move is judged. A mark that is there when the
+// status is said is part of it.
+function announceMistakes(play, shown) {
+  let newest = null; // the position after the person's latest move
+  let isJudged = true; // whether its mark was said, or it has none
+  effect(() => {
+    const { game } = play;
+    const ply = game.side === null ? null : game.lastOwn;
+    const position = ply === null ? null : game.positions[ply + 1];
+    const mark = position && shown.marks()[ply];
+    const isNew = position !== newest;
+    if (isNew) [newest, isJudged] = [position, Boolean(mark) || !game.moved];
+    if (isJudged || !mark) return;
+    isJudged = true;
+    announce(`Your move was a ${mark.text}.`);
+  });
 }

@@ -115,7 +115,8 @@ export class Play {
     const options = { start: position, moves: link.moves };
     const notCounted = "it was begun by a link";
     const side = link.side ?? "x";
-    this.begin({ side, opponent: this.nextOpponent(), notCounted, ...options });
+    const opponent = this.makeOpponent(this.selection.opponent);
+    this.begin({ side, opponent, notCounted, ...options });
     return true;
   }
 
@@ -158,13 +159,6 @@ export class Play {
     return game;
   }
 
-  // An opponent of the current choices.
-  nextOpponent() {
-    const { choices, agent, update, title } = this.selection;
-    const { level, depth } = choices;
-    return this.makeOpponent({ level, agent: agent?.id ?? null, update, depth, name: title });
-  }
-
   newGame() {
     if (this.analysis) {
       this.beginAnalysis(this.settings.rules.start);
@@ -173,7 +167,7 @@ export class Play {
     // On the first screen, a move on the board begins the game.
     const chosen = this.settings.isInviting ? "x" : this.selection.choices.side;
     const side = chosen === "random" ? SIDES[Math.floor(2 * Math.random())] : chosen;
-    this.begin({ side, opponent: this.nextOpponent() });
+    this.begin({ side, opponent: this.makeOpponent(this.selection.opponent) });
   }
 
   // Let an opponent that has learned play the game at its best, unless the game has begun.
@@ -284,14 +278,14 @@ export class Play {
     const { envId, start, side } = address;
     const line = { moves, start, original, notCounted, isCounted };
     const isAnalysis = this.analysis !== null;
-    const opponent = this.namedOpponent.choices;
+    const opponent = this.namedOpponent;
     writeTab(`game.${envId}`, { ...line, hash: toHash(address), side, isAnalysis, opponent });
   }
 
   // The opponent that the address names: in an analysis, the selected agent, whose values are
   // shown.
   get namedOpponent() {
-    return this.analysis ? this.nextOpponent() : this.opponent;
+    return this.analysis ? this.selection.opponent : this.opponent.choices;
   }
 
   // The fields of a link to the first moves of the game on the board, as `toHash` takes them.

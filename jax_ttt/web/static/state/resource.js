@@ -16,7 +16,7 @@ class Entry {
 }
 
 export class Resource {
-  // Keeps at most `max` keys: those that were added first go.
+  // Keeps at most `max` keys: those that nobody asked for longest go.
   constructor({ max = 1000 } = {}) {
     this.max = max;
     this.entries = new Map();
@@ -42,25 +42,13 @@ export class Resource {
     return this.start(entry, load, version);
   }
 
-  // What is known of a key, without a load; undefined where nothing is.
-  known(key) {
-    return this.entryOf(key).state.value.value;
-  }
-
-  // Give a key its value.
-  set(key, value) {
-    const entry = this.entryOf(key);
-    entry.loading = null;
-    this.arrive(entry, { value, error: null }, key);
-  }
-
   entryOf(key) {
-    if (!this.entries.has(key)) {
-      this.entries.set(key, new Entry());
-      const [oldest] = this.entries.keys();
-      if (this.entries.size > this.max) this.entries.delete(oldest);
-    }
-    return this.entries.get(key);
+    const entry = this.entries.get(key) ?? new Entry();
+    this.entries.delete(key);
+    this.entries.set(key, entry);
+    const [oldest] = this.entries.keys();
+    if (this.entries.size > this.max) this.entries.delete(oldest);
+    return entry;
   }
 
   start(entry, load, version) {

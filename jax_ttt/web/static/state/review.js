@@ -106,39 +106,34 @@ export function summary(judgements, sides, side) {
 export class Review {
   constructor(engine) {
     this.engine = engine;
-    this.judgements = new Resource(); // by move, and where they are not exact also by agent
+    this.results = new Resource(); // exact ones, or null, by position
+    this.searches = new Resource(); // by position and agent
     this.queue = /** @type {Promise<unknown>} */ (Promise.resolve());
   }
 
   // The judgements of a game's moves: one for each, null where it has not arrived. `agent`
   // is the loaded agent that searches where a position is not solved; null for none.
-  judgementsOf(game, agent) {
-    return game.moves.map((action, ply) => this.judgement(game, ply, action, agent));
+  judgementsOf({ rules, moves, positions }, agent) {
+    return moves.map((action, ply) => this.judgement(rules, positions[ply], action, agent));
   }
 
-  judgement({ rules, positions }, ply, action, agent) {
-    const move = [rules.envId, rules.key(positions[ply]), action].join("|");
-    const exact = this.judgements.known(move);
-    if (exact) return exact;
-    const judge = async () => {
-      const judged = await this.judge(rules, positions[ply], action, agent);
-      if (judged.isExact) this.judgements.set(move, judged);
-      return judged;
-    };
-    const load = () => {
-      const judging = this.queue.then(judge);
-      this.queue = judging.catch(() => {});
-      return judging;
-    };
-    return this.judgements.get(`${move}|${agent?.key}`, load).value ?? null;
-  }
-
-  async judge(rules, position, action, agent) {
+  judgement(rules, position, action, agent) {
     const { envId } = rules;
-    const exact = await this.engine.exact({ envId, position, seconds: SECONDS });
+    const place = `${envId}|${rules.key(position)}`;
+    const solve = () => this.after(() => this.engine.exact({ envId, position, seconds: SECONDS }));
+    const { value: exact } = this.results.get(place, solve);
+    if (exact === undefined) return null;
     if (exact !== null) return judgeExactly(exact, action);
     if (agent === null) return NOT_KNOWN;
-    const values = await this.engine.values({ envId, agent, position, depth: DEPTH });
-    return judgeBySearch(values, action);
+    const search = () => this.engine.values({ envId, agent, position, depth: DEPTH });
+    const { value: searched } = this.searches.get(`${place}|${agent.key}`, search);
+    return searched === undefined ? null : judgeBySearch(searched, action);
+  }
+
+  // One exact result after another, so that the position on the board need not wait for all.
+  after(load) {
+    const loading = this.queue.then(load);
+    this.queue = loading.catch(() => {});
+    return loading;
   }
 }

@@ -7,7 +7,7 @@ import { observe } from "./observe.js";
 import { number } from "./words.js";
 import { effect } from "../vendor/preact.js";
 
-const KINDS = ["network", "table"];
+export const KINDS = ["network", "table"]; // of learned agents
 
 export class Selection {
   settings; agents;
@@ -16,11 +16,12 @@ export class Selection {
   constructor({ settings, agents }) {
     Object.assign(this, { settings, agents });
     observe(this, "snapshot");
-    let said = null;
+    let lastProblem = "";
     effect(() => {
       const { error } = this.file;
-      if (error && error !== said) say(error.message);
-      said = error;
+      const problem = error ? `${this.agent.id}: ${error.message}` : "";
+      if (error && problem !== lastProblem) say(error.message);
+      lastProblem = problem; // a load that is tried again says the same
     });
   }
 
@@ -43,8 +44,8 @@ export class Selection {
 
   // The selected agent, or null if the game has none.
   get agent() {
-    const { entries } = this;
-    return entries.find(({ id }) => id === this.choices.agent) ?? entries[0] ?? null;
+    const { choices, entries } = this;
+    return entries.find(({ id }) => id === choices.agent) ?? entries[0] ?? null;
   }
 
   // The update of the selected agent; null where it is the latest, or the chosen one is gone.
@@ -68,6 +69,13 @@ export class Selection {
   select(id, update = null) {
     this.settings.choose({ agent: id });
     this.snapshot = update === null ? null : { id, update };
+  }
+
+  // The opponent that is chosen, as an Opponent takes its choices.
+  get opponent() {
+    const { agent, choices, title, update } = this;
+    const { level, depth } = choices;
+    return { level, agent: agent?.id ?? null, update, depth, name: title };
   }
 
   // ---- loaded files

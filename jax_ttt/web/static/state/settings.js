@@ -3,6 +3,7 @@
 
 import { Rules, rulesOf } from "../engine/rules.js";
 import { read, write } from "../files/storage.js";
+import { LIVE } from "./agents.js";
 import { LEVELS } from "./levels.js";
 import { observe } from "./observe.js";
 
@@ -56,7 +57,7 @@ function oneOf(allowed, value, missing) {
 // The choices without agents in training, since the next training has another agent.
 function withoutLive(games) {
   const entries = Object.entries(games).map(([envId, choices]) => {
-    const isLive = choices.agent?.startsWith("live/");
+    const isLive = choices.agent?.startsWith(LIVE);
     return [envId, isLive ? { ...choices, agent: null } : choices];
   });
   return Object.fromEntries(entries);

@@ -126,15 +126,6 @@ export class Shown {
     return this.boardValues.provenWinner({ rules, moves, agent: opponent.loaded, sides });
   }
 
-  // The mistake of the person's latest move, once it is judged: { position (after it), text }; null
-  // without one.
-  get latestMistake() {
-    const { game } = this.play;
-    const ply = game.side === null ? null : game.lastOwn;
-    const mark = ply === null ? null : this.marks()[ply];
-    return mark ? { position: game.positions[ply + 1], text: mark.text } : null;
-  }
-
   // The marks of the moves, null for a move without one. In a line that beats the agent,
   // only the agent's mistakes are of interest; while the person plays, only their own.
   marks() {

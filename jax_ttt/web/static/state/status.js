@@ -97,7 +97,7 @@ export function titleOf({ play }) {
 
 // { main, more, tone } of what the board shows.
 export function statusOf(state) {
-  const { learn, play, show } = state;
+  const { learn, play, selfPlay } = state;
   const { game, analysis } = play;
   if (game.error) return { main: "That did not work.", more: game.error, tone: "bad" };
   if (analysis?.setup) {
@@ -121,7 +121,7 @@ export function statusOf(state) {
   const notes = [opponentText(state)];
   if (game.notCounted) notes.push(`Not counted: ${game.notCounted}.`);
   const main = game.isPersonsTurn ? `Your turn: ${letter}` : "The agent is choosing a move…";
-  if (show.position !== null) return showStatus(show, main);
+  if (selfPlay.position !== null) return selfPlayStatus(selfPlay, main);
   const learning = learn.onBoard;
   if (learning && learning.provenAt !== null && (learning.isMoment || !learning.isBusy)) {
     const more = [capital(learning.sinceText), main, ...notes].join(". ");
@@ -132,7 +132,7 @@ export function statusOf(state) {
 }
 
 // What the first screen shows on the board; `turn` says whose turn it is in the person's game.
-function showStatus({ isMoving }, turn) {
+function selfPlayStatus({ isMoving }, turn) {
   const more = `A move of yours begins your own game. ${turn}`;
   if (isMoving) return { main: "It plays itself", more, tone: "" };
   return { main: turn, more: "The colours are the values of the moves.", tone: "" };

@@ -16,6 +16,7 @@ export function useErrorBoundary(callback?: (error: any) => void): [any, () => v
 export function useState<S>(initial: S | (() => S)): [S, (next: S | ((now: S) => S)) => void];
 export function useLayoutEffect(effect: () => void | (() => void), inputs: unknown[]): void;
 export function signal<T>(value: T): Signal<T>;
+export function computed<T>(compute: () => T): { readonly value: T };
 export function effect(run: () => void | (() => void)): () => void;
 export function batch<T>(run: () => T): T;
 export function untracked<T>(run: () => T): T;

@@ -25,6 +25,7 @@ function ComparedBoard({ rules, position, side }) {
   return html`
     <div class="compared" aria-hidden="true" inert>
       <${Board}
+        key=${rules.envId}
         rules=${rules}
         position=${position}
         layers=${layers}
@@ -118,7 +119,7 @@ export function ComparePanel(state) {
           />`,
       )}
     </div>
-    <p class="difference">${comparison.text()}</p>
+    <p class="difference">${comparison.text(sides, exact)}</p>
     <p class="note">${LEGEND}</p>
   `;
 }

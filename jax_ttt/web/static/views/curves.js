@@ -11,7 +11,7 @@ const LEFT = 40;
 const BOTTOM = 24;
 const TOP = 12;
 const RIGHT = 8;
-const PARTS = { wins: "win_rate", draws: "draw_rate", losses: "loss_rate" };
+export const PARTS = { wins: "win_rate", draws: "draw_rate", losses: "loss_rate" };
 const NAMES = {
   wins: "wins",
   draws: "draws",

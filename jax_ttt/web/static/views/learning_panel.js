@@ -27,6 +27,10 @@ const METHODS = {
 };
 const STEPS = 1000; // of a slider
 
+function gameTitle(envId) {
+  return Rules.knows(envId) ? rulesOf(envId).title : envId;
+}
+
 // Offer an agent's file to download, or say why that is not possible.
 function download(agents, id, update = null) {
   agents.download(id, update).catch((error) => say(error.message));
@@ -262,7 +266,7 @@ function WatchedRun({ followed }) {
 
 function RunInTraining({ followed, run }) {
   const { name, env_id, preset } = run;
-  const game = Rules.knows(env_id) ? rulesOf(env_id).title : env_id;
+  const game = gameTitle(env_id);
   const isWatched = followed.name === name;
   return html`
     <li>
@@ -278,10 +282,6 @@ function RunInTraining({ followed, run }) {
 function RunsInTraining({ agents, followed }) {
   const { runs, command } = agents;
   const hasServer = command !== null;
-  const copyCommand = async () => {
-    const isCopied = await copy(command);
-    say(isCopied ? "Command copied." : "This browser does not let the page copy.");
-  };
   return html`
     <section class="part" aria-labelledby="runs-title">
       <h3 id="runs-title">Runs in training</h3>
@@ -296,7 +296,7 @@ function RunsInTraining({ agents, followed }) {
               </p>
               <div class="bar command">
                 <code>${command}</code>
-                <button type="button" onClick=${copyCommand}>
+                <button type="button" onClick=${() => copy("Command", command)}>
                   Copy<span class="unseen"> the command</span>
                 </button>
               </div>`
@@ -459,7 +459,7 @@ async function removeAgent(agents, { id, name }) {
 
 function KeptAgent({ agents, entry }) {
   const { id, title, name, env_id } = entry;
-  const game = Rules.knows(env_id) ? rulesOf(env_id).title : env_id;
+  const game = gameTitle(env_id);
   return html`
     <li>
       <span>${title}, ${game}</span>

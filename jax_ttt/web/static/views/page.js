@@ -1,7 +1,7 @@
 // The page: a board with its tools, and the panels beside it.
 
 import { provenText } from "../state/board_values.js";
-import { reveal, say } from "../state/messages.js";
+import { reveal } from "../state/messages.js";
 import { LAYERS, TABS, openingOf, tabWith } from "../state/settings.js";
 import { statusOf } from "../state/status.js";
 import { inSentence, number } from "../state/words.js";
@@ -63,14 +63,14 @@ function GameLinks({ navigation, settings }) {
 
 function Status(state) {
   const { main, more, tone } = statusOf(state);
-  const { play, show, shown } = state;
+  const { play, selfPlay, shown } = state;
   const { game } = play;
   const isFinished = game.isOver && game.isLatest && !game.isDemo;
   const openReview = () => showPanel(play, "review");
   const { nextLevel } = play;
   const buttons = [];
-  if (show.isMoving) {
-    buttons.push([show.isPaused ? "Go on" : "Pause", () => show.pause()]);
+  if (selfPlay.isMoving) {
+    buttons.push([selfPlay.isPaused ? "Go on" : "Pause", () => selfPlay.pause()]);
   } else if (tone === "proven" && play.opponent.level !== "full") {
     buttons.push([AT_ITS_BEST, () => play.playAt("full")]);
   } else if (game.error) buttons.push(["Try again", () => game.proceed()]);
@@ -166,17 +166,13 @@ function LayerNotes({ shown, play, selection }) {
 function Sharing({ play }) {
   const { rules, position, start, moves, at } = play.game;
   const text = () => textOf(rules, position, start === rules.start ? moves.slice(0, at) : []);
-  const copied = async (name, text) => {
-    const isCopied = await copy(text);
-    say(isCopied ? `${name} copied.` : "This browser does not let the page copy.");
-  };
   return html`
     <div class="bar quiet">
-      <button type="button" onClick=${() => copied("Link", play.link)}>Copy link</button>
-      <button type="button" onClick=${() => copied("Text", text())}>
+      <button type="button" onClick=${() => copy("Link", play.link)}>Copy link</button>
+      <button type="button" onClick=${() => copy("Text", text())}>
         Copy as text
       </button>
-      <button type="button" onClick=${() => copied("SVG", asSvg(rules, position))}>
+      <button type="button" onClick=${() => copy("SVG", asSvg(rules, position))}>
         Copy as SVG
       </button>
     </div>
@@ -255,14 +251,14 @@ function BesideBoard(state) {
 }
 
 // The board, and what covers it for a moment.
-function PlayedBoard({ play, shown, show, learn }) {
+function PlayedBoard({ play, shown, selfPlay, learn }) {
   const { game } = play;
   const learning = learn.onBoard;
   return html`
     <div id="board">
       <${Board}
         key=${game.rules.envId}
-        ...${show.position ? show.board(game) : shown.board()}
+        ...${selfPlay.position ? selfPlay.board(game) : shown.board()}
         onPlay=${(action) => play.act(action)}
       />
       ${learning?.isMoment && html`<${ProofMoment} learning=${learning} />`}

@@ -1,5 +1,6 @@
 // A game as text and as a picture, and the clipboard.
 
+import { say } from "../state/messages.js";
 import { smallBoard } from "./board.js";
 
 const [X, O, TILE] = ["#0072b2", "#d55e00", "#eef1f4"];
@@ -43,9 +44,15 @@ function svgText(drawing) {
   return `<${drawing.type}${text}>${svgText(children)}</${drawing.type}>`;
 }
 
+// Copy a text, which is called `name`, and say so.
+export async function copy(name, text) {
+  const isCopied = await isOnClipboard(text);
+  say(isCopied ? `${name} copied.` : "This browser does not let the page copy.");
+}
+
 // Copy a text; where the browser gives this page no clipboard, by a selection. Resolves to
 // whether it was copied.
-export async function copy(text) {
+async function isOnClipboard(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;

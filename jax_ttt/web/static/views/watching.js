@@ -1,19 +1,18 @@
 // An agent that learns, at a glance: its board, its results, and the moment of its proof.
 
 import { LETTERS, SIDES } from "../engine/rules.js";
-import { byFile, ratesOf } from "../state/grades.js";
-import { number, percent } from "../state/words.js";
+import { ratesOf } from "../state/grades.js";
+import { percent } from "../state/words.js";
 import { shadesOf, smallBoard } from "./board.js";
+import { PARTS } from "./curves.js";
 import { html } from "../vendor/preact.js";
-
-const PARTS = { wins: "win_rate", draws: "draw_rate", losses: "loss_rate" };
 
 // What covers the board for a moment, once its agent is proven. The status says it, too.
 export function ProofMoment({ learning }) {
   return html`
     <div class="proof-moment" aria-hidden="true">
       <p class="proof-title">Nobody can beat it${learning.seatText}</p>
-      <p>proven at update ${number(learning.provenAt)}${byFile(learning.rows)}</p>
+      <p>${learning.sinceText}</p>
     </div>
   `;
 }

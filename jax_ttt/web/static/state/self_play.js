@@ -2,14 +2,15 @@
 // and the values of its moves shade the board. The person's own game is not touched.
 
 import { batch, effect, untracked } from "../vendor/preact.js";
+import { pause } from "./game.js";
 import { observe } from "./observe.js";
 
 const MOVE_WAIT = 1300; // ms for which a position is shown
 const END_WAIT = 3000; // ms for which the end of a game is shown
 
-export class Show {
+export class SelfPlay {
   settings; agents; selection; engine;
-  position = null; // that is shown; null where there is no show
+  position = null; // that is shown; null where it is not shown
   values = null; // of its moves, by action; null after the end
   isMoving = false; // whether it goes on by itself
   isPaused = false;
@@ -76,10 +77,6 @@ export class Show {
     const shades = new Map(values.map(([action, value]) => [+action, value]));
     return { rules, position, playable, ghost: this.position, shades };
   }
-}
-
-function pause(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 function randomMove(rules) {
