@@ -580,22 +580,22 @@ def test_who_may_move_again_does_so(nim, passes):
 
 
 @pytest.mark.parametrize(
-    ("name", "move_names", "reason"),
+    ("name", "options", "reason"),
     [
-        ("tic_tac_toe", None, "there is a game tic_tac_toe already"),
+        ("tic_tac_toe", {}, "there is a game tic_tac_toe already"),
         *(
-            (name, None, "small letters, digits and _")
+            (name, {}, "small letters, digits and _")
             for name in ("", "Nim", "my game", "3x3", "a.b")
         ),
         *(
-            ("wrong", names, "15 different words")
+            ("wrong", {"move_names": names}, "15 different words")
             for names in (["a"], ["a"] * 15, [f"a {n}" for n in range(15)])
         ),
     ],
 )
-def test_wrong_names_are_refused(name, move_names, reason, nim):
+def test_wrong_names_are_refused(name, options, reason, nim):
     with pytest.raises(jax_ttt.Refused, match=reason):
-        jax_ttt.register_game(name, nim["Nim"], move_names=move_names)
+        jax_ttt.register_game(name, nim["Nim"], **options)
 
 
 def draw_of_player(player):

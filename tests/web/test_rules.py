@@ -72,8 +72,9 @@ SHAPE = (6, 7)
 @pytest.mark.parametrize("num_boards", mark_slow([500, 100_000], 100_000))
 def test_the_page_computes_the_integers_of_jax(tmp_path, num_boards):
     config = Config.of(env_id="connect_7x6", two_planes=True, filters=4, hidden_size=16)
-    agent, rng = tiny.untrained(config), np.random.default_rng(0)
-    agent = tiny.ungraded(config, rule_cases.random_integers(agent.params, rng))
+    shapes = jax.eval_shape(lambda: tiny.untrained(config).params)
+    rng = np.random.default_rng(0)
+    agent = tiny.ungraded(config, rule_cases.random_integers(shapes, rng))
     # Stones of the player to move are 1, of the opponent -1. Columns are filled from
     # below, and not all of them up to the top.
     cells = rng.choice([-1, 1], (num_boards, *SHAPE)).astype(np.int8)
