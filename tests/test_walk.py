@@ -696,6 +696,7 @@ def test_othello_is_graded_up_to_a_limit():
             assert 0 <= low <= high <= 1
 
 
+@pytest.mark.slow
 def test_a_game_of_pgx_that_the_package_lacks_is_registered_and_graded():
     with jax.numpy_rank_promotion("allow"):  # for PGX
         jax_ttt.register_game("go_3x3", functools.partial(Go, size=3))
