@@ -2,6 +2,7 @@
 
 import functools
 import importlib.util
+import re
 import subprocess
 import sys
 import textwrap
@@ -206,19 +207,33 @@ def test_a_wrong_shape_or_type_is_named(number, lines, message, difference):
     [
         ("playable = policy[0, 9, 0]", "IndexError: too many indices"),
         ("playable = unknown", "NameError: name 'unknown' is not defined"),
-        ("return losing_line(positions, policy, seat)", "RecursionError: maximum"),
         ("import nothing_like_it", "ModuleNotFoundError: No module named"),
         ("raise SystemExit", "SystemExit"),
-        ("while True: pass", "no end after 30 s; is there an endless loop?"),
     ],
 )
 def test_a_fault_is_named_with_its_line(lines, message, tmp_path):
     source = filled(6, lines)
     (tmp_path / "exercises.py").write_text(source, "utf-8")
-    code, text = run(6, tmp_path, "--limit", "30")
+    code, text = run(6, tmp_path)
     line = [line.strip() for line in source.splitlines()].index(lines) + 1
     assert code == 1
     assert text.startswith(f"exercises.py, line {line}: {message}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("lines", "limit", "message"),
+    [
+        # Versions of Python name different lines of the function.
+        ("return losing_line(positions, policy, seat)", "60", "RecursionError: max"),
+        ("while True: pass", "6", "no end after 6 s; is there an endless loop?"),
+    ],
+)
+def test_a_function_that_does_not_end_is_named(lines, limit, message, tmp_path):
+    (tmp_path / "exercises.py").write_text(filled(6, lines), "utf-8")
+    code, text = run(6, tmp_path, "--limit", limit)
+    assert code == 1
+    assert re.match(rf"exercises\.py, line \d+: {re.escape(message)}", text)
 
 
 @pytest.mark.slow
@@ -230,8 +245,9 @@ def test_a_function_that_ends_python_is_not_right(exit_code, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", EXERCISES)
+@pytest.mark.parametrize("number", [4, 6])
 def test_a_right_answer_is_proven(number, tmp_path):
+    """The right answers to 1 to 5 give one program, that of one_file.py."""
     lines = check.solution_of(EXERCISES[number])
     (tmp_path / "exercises.py").write_text(filled(number, lines), "utf-8")
     code, text = run(number, tmp_path, "--limit", "500")
@@ -244,8 +260,6 @@ def test_a_right_answer_is_proven(number, tmp_path):
     ("number", "lines"),
     [
         (1, "return jnp.where(legal, values, -jnp.inf).argmin()"),
-        (2, "values = jnp.nan"),
-        (3, "return values"),
         (4, TARGET.replace("game.current", "after.current")),
         (5, "target_network=state.target_network,"),
     ],

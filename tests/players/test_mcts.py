@@ -129,12 +129,11 @@ def test_many_playouts_find_the_values_near_the_end_of_games():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
 def test_it_is_unbeatable_and_beats_random_more_often_than_if_draws_were_wins(
-    seed, host_tree
+    host_tree,
 ):
     random = policies.uniform_policy(host_tree)
-    probs = jax_ttt.player("mcts", seed=seed).policy
+    probs = jax_ttt.player("mcts").policy
     assert probs is not None
     assert not proof.can_be_beaten(host_tree, probs).any()
     assert outcomes.outcome(host_tree, probs, random)[0] > 0.818

@@ -18,6 +18,7 @@ import jax_ttt
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "jax_ttt"
+VENDORED = ("htm", "preact", "signals")
 FOLDERS = ("docs", "jax_ttt", "notebooks", "proofs", "tests", "tools")
 FOLDERS += (".ci", ".github")
 NAME = f"jax_ttt-{jax_ttt.__version__}"
@@ -90,7 +91,7 @@ def check_wheel(wheel):
     vendor = "jax_ttt/web/static/vendor/LICENSE."
     assert licences == {
         f"{info}licenses/{path}"
-        for path in ("LICENSE", f"{vendor}htm", f"{vendor}preact")
+        for path in ("LICENSE", *(f"{vendor}{name}" for name in VENDORED))
     }
     entry_points = wheel.read(f"{info}entry_points.txt").decode()
     assert "jax-ttt = jax_ttt.__main__:main" in entry_points
