@@ -192,8 +192,8 @@ export class Grades {
       const winsAll = `Wins every game moving ${SEATS[side]}, proven`;
       const claim = seat.proven === "win" ? winsAll : "Unbeatable";
       const { num_corrections: count } = seat;
-      const told = typeof count === "number" ? ` with ${counted(count, "correction")}` : "";
-      return claim + source + told;
+      const note = typeof count === "number" ? ` with ${counted(count, "correction")}` : "";
+      return claim + source + note;
     }
     if (seat?.unbeatable === false) return `Can be beaten${source}`;
     return isFeasible(rulesOf(envId)) ? "Not known" : "Not known: too many positions";

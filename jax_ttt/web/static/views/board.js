@@ -215,9 +215,9 @@ function target(board, action) {
   look.push(shade.look);
   if (!rules.falls && action === position.last) look.push("last");
   if (!rules.falls && position.row.includes(action)) look.push("won");
-  const said = values.map((value) => value.spoken);
-  if (isHint) said.push("hint");
-  const name = rules.falls ? columnName(board, action, said) : squareName(board, action, said);
+  const spoken = values.map((value) => value.spoken);
+  if (isHint) spoken.push("hint");
+  const name = rules.falls ? columnName(board, action, spoken) : squareName(board, action, spoken);
   return html`
     <div key=${action} class="target" role="gridcell">
       <button
@@ -238,17 +238,17 @@ function target(board, action) {
   `;
 }
 
-// The name of a square; `said` is what is said of the move, as texts.
-function squareName({ rules, position, marks }, action, said) {
+// The name of a square; `spoken` is what a screen reader says of the move, as texts.
+function squareName({ rules, position, marks }, action, spoken) {
   const stone = rules.stone(position, action);
   const parts = [capital(rules.actionName(action)), stone ? LETTERS[stone] : "empty"];
   if (marks.has(action)) parts.push(marks.get(action).text);
-  parts.push(...said);
+  parts.push(...spoken);
   if (position.row.includes(action)) parts.push("in the winning line");
   return parts.join(", ");
 }
 
-function columnName({ rules, position, marks, owner }, action, said) {
+function columnName({ rules, position, marks, owner }, action, spoken) {
   const cells = columnCells(rules, action);
   const stones = cells
     .map((cell) => rules.stone(position, cell))
@@ -265,7 +265,7 @@ function columnName({ rules, position, marks, owner }, action, said) {
   cells.forEach((cell, height) => {
     if (marks.has(cell)) parts.push(`stone ${height + 1}, ${marks.get(cell).text}`);
   });
-  parts.push(...said);
+  parts.push(...spoken);
   if (cells.some((cell) => position.row.includes(cell))) parts.push("in the winning row");
   return parts.join(", ");
 }
@@ -379,7 +379,7 @@ function chips(values) {
           <span key=${layer} class=${`chip ${layer} ${tone}`}>
             <span class="layer">${LAYER_NAMES[layer]}</span>
             <span class="value">${text}</span>
-            ${note && html`<span class="told">${note}</span>`}
+            ${note && html`<span class="remark">${note}</span>`}
           </span>
         `,
       )}
