@@ -389,6 +389,17 @@ def test_an_agent_learns_the_games_of_the_person(open_page, exported_url, tmp_pa
     served.wait_until(lambda: agent() != before)
 
 
+def test_a_proven_agent_is_offered_at_full_strength(open_page, exported_url):
+    """The words fit on a phone."""
+    page = open_page(exported_url, **SCREENS["phone"])
+    start(page, seed=2)
+    finished(page)
+    words = page.area().get_by_text("Unbeatable", exact=True)
+    assert words.evaluate("one => one.scrollWidth <= one.clientWidth")
+    page.button("Try to beat it").click()
+    page.says("Unbeatable (learned agent): The table you trained")
+
+
 def test_texts_of_a_chart_are_legible_and_it_is_a_control(open_page, exported_url):
     page = open_page(exported_url, **SCREENS["phone"])
     start(page, seed=2)

@@ -35,7 +35,7 @@ const PANELS = {
 const WITHOUT_SERVER =
   "This page works without a server. With the program installed, python -m jax_ttt.web also " +
   "has the agents of your runs, and shows runs while they train.";
-const AT_ITS_BEST = "Play it at full strength";
+const AT_ITS_BEST = "Try to beat it";
 const EXACT_NOTES = {
   "not known": "The exact result is not known yet: too many moves are left.",
   "partly known":
