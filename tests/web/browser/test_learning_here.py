@@ -391,7 +391,7 @@ def test_an_agent_learns_the_games_of_the_person(open_page, exported_url, tmp_pa
 
 def test_a_proven_agent_is_offered_at_full_strength(open_page, exported_url):
     """The words fit on a phone."""
-    page = open_page(exported_url, **SCREENS["phone"])
+    page = open_page(exported_url, is_new=True, **SCREENS["phone"])
     start(page, seed=2)
     finished(page)
     words = page.area().get_by_text("Unbeatable", exact=True)
