@@ -313,7 +313,7 @@ const TASKS = {
       const { value = null, error } = resource.get("one", load);
       told.push([value, error?.message ?? null]);
     };
-    for (let i = 0; i < 3; i += 1) {
+    for (let i = 0; i < 4; i += 1) {
       ask();
       await arrived();
     }

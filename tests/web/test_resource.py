@@ -16,7 +16,7 @@ def test_an_agent_that_learned_meanwhile_is_read_once_more():
 def test_a_replaced_load_is_made_again_and_a_failed_one_is_told_and_not_repeated():
     nothing, failed = [None, None], [None, "It failed."]
     ended = compute("failedLoads")
-    assert ended["told"] == [nothing, nothing, failed, ["found", None]]
+    assert ended["told"] == [nothing, nothing, failed, failed, ["found", None]]
     assert (ended["count"], ended["loaded"]) == (3, "found"), "one who asks for it"
 
 
