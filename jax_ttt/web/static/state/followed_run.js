@@ -97,6 +97,6 @@ export class FollowedRun extends Learning {
     const isFirst = !this.wasShown;
     this.wasShown = true;
     if (isFirst) this.showAtStart();
-    else this.renewOpponent();
+    else this.play.renewOpponent(this.agentId);
   }
 }

@@ -168,11 +168,6 @@ export class Learning {
     if (!this.otherGame && (play.analysis || !play.isUnderWay)) this.showOnBoard();
   }
 
-  // Let the agent that has learned play, where it is the opponent.
-  renewOpponent() {
-    this.play.renewOpponent(this.agentId);
-  }
-
   // Show a line of play in which the agent loses; `side` is the agent's.
   demonstrate(line, side) {
     this.openOwnGame();

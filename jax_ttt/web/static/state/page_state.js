@@ -39,9 +39,20 @@ export function makeState(source) {
     { source, engine, settings, grades, agents, selection, play, shown },
     (envId) => navigation.openGame(envId),
   );
-  const boards = { play, shown, selfPlay, comparison };
-  const choices = { settings, selection, navigation };
-  const state = { source, ...choices, ...boards, statistics, agents, grades, learn };
+  const state = {
+    source,
+    settings,
+    selection,
+    navigation,
+    agents,
+    grades,
+    statistics,
+    play,
+    shown,
+    selfPlay,
+    comparison,
+    learn,
+  };
   announceMistakes(play, shown);
   // The page says of these agents how strong they are.
   effect(() => {

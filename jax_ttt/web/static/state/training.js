@@ -152,7 +152,7 @@ export class Training extends Learning {
     this.addRows([row]);
     agents.live = { id, learner, envId: ENV_ID, stamp, snapshots };
     if (isFirst) this.showAtStart();
-    else this.renewOpponent();
+    else this.play.renewOpponent(id);
     this.celebrateProof();
   }
 
