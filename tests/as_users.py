@@ -81,7 +81,7 @@ def run_here(line, *words, seconds=120):
         stack.enter_context(mock.patch.object(sys, "argv", [module, *rest]))
         stack.enter_context(warnings.catch_warnings())
         warnings.filterwarnings("ignore", ".*found in sys.modules", RuntimeWarning)
-        stack.enter_context(_limited(seconds))
+        stack.enter_context(limited(seconds))
         empty_input = stack.enter_context(open(os.devnull))
         stack.enter_context(mock.patch.object(sys, "stdin", empty_input))
         stack.enter_context(contextlib.redirect_stdout(out))
@@ -96,8 +96,8 @@ def run_here(line, *words, seconds=120):
 
 
 @contextlib.contextmanager
-def _limited(seconds):
-    """Raise `TimeoutError` in the context after so many seconds."""
+def limited(seconds):
+    """Raise `TimeoutError` in the context after so many seconds: nothing may hang."""
 
     def stop(*_):
         raise TimeoutError(f"still running after {seconds} s")

@@ -4,13 +4,11 @@ Each is a file of Python, which uses nothing of the package. It logs all lines t
 gets, and starts a child, which sleeps.
 """
 
-import contextlib
 import os
 import shlex
 import signal
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 FIRST_FREE = "say(min({*range(9)} - {*moves}))"
@@ -61,22 +59,6 @@ while (line := get()) not in ("", "quit\\n"):
     moves = [int(move) for move in line.split()]
     {answer}
 """
-
-
-@contextlib.contextmanager
-def limited(seconds: int = 100) -> Iterator[None]:
-    """Raise `TimeoutError` in the context after so many seconds: nothing may hang."""
-
-    def stop(*_):
-        raise TimeoutError(f"still running after {seconds} s")
-
-    handler = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, handler)
 
 
 class PlayerProgram:

@@ -181,7 +181,7 @@ def write_program(tmp_path):
         programs.append(player_programs.PlayerProgram(folder, *args, **kwargs))
         return programs[-1]
 
-    with player_programs.limited():
+    with as_users.limited(seconds=100):
         yield write
         assert [pid for program in programs for pid in program.left_running()] == []
 

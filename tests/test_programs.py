@@ -3,9 +3,7 @@
 What they are asked, and what is refused: `tests/players/test_program.py`.
 """
 
-import io
 import json
-import re
 import runpy
 import shlex
 import signal
@@ -20,7 +18,7 @@ import pytest
 import rules
 
 import jax_ttt
-from jax_ttt import evaluate, play
+from jax_ttt import evaluate
 from jax_ttt.runtime import interrupts
 
 CHECKER = runpy.run_path(
@@ -78,9 +76,7 @@ def test_minimax_has_the_grade_and_the_certificate_of_minimax(
     assert written.left_running() == []
 
 
-def test_a_program_in_a_folder_with_a_space_and_in_a_shell(
-    write_program, run, tmp_path
-):
+def test_a_program_in_a_folder_with_a_space_and_in_a_shell(write_program, tmp_path):
     folder = tmp_path / "my bots"
     written = write_program(folder=folder, file="my player")
     shell = f"cd {shlex.quote(str(folder))} && ./*player | cat"
@@ -89,9 +85,6 @@ def test_a_program_in_a_folder_with_a_space_and_in_a_shell(
         assert game.moves == (0,)
         game.opponent.close()
     assert len(written.told()) == 2
-    _, err = run(evaluate, f"program:{shell}", code=2)
-    assert err.count("\n") == 1
-    assert err.startswith(f"error: program:{shell}: cd: ")
 
 
 CHANCE = """
@@ -99,24 +92,6 @@ CHANCE = """
     chance = globals().setdefault("chance", random.Random(1))
     say(chance.choice([*{*range(9)} - {*moves}]))
 """
-
-
-def test_a_whole_game_against_a_program(write_program, run, monkeypatch):
-    written = write_program()
-    monkeypatch.setattr("sys.stdin", io.StringIO("8\n7\n6\n"))
-    out, err = run(play, written.name)
-    assert err == ""
-    assert re.findall(r"\(O\) plays (\d)", out) == ["0", "1"]
-    assert "you win" in out
-    assert written.told() == [["tic_tac_toe second", "8", "8 0 7", "quit"]]
-
-
-def test_a_wrong_answer_ends_a_game(write_program, run, monkeypatch):
-    written = write_program("say(0)")
-    monkeypatch.setattr("sys.stdin", io.StringIO("8\n7\n6\n"))
-    _, err = run(play, written.name, code=2)
-    reason = "answered 0 after the moves 8 0 7; legal are 1 2 3 4 5 6"
-    assert err == f"error: {written.name}: {reason}\n"
 
 
 def first_column(env_state):
@@ -143,24 +118,6 @@ def test_where_there_is_no_tree_the_grade_is_that_of_a_search(write_program, run
         assert result["grade"][seat]["loss_rate"] == pytest.approx(one.loss_rate)
 
 
-@pytest.mark.slow
-def test_programs_in_python(write_program):
-    written = write_program(player_programs.MINIMAX, file="minimax.py")
-    player = jax_ttt.player(written.name)
-    started = len(written.told())
-    proof, grade = jax_ttt.prove(player), jax_ttt.grade(player)
-    assert proof.unbeatable is True
-    assert proof.grade.asked_twice == grade.asked_twice == pytest.approx(0.12, abs=0.02)
-    match = jax_ttt.match(player, "minimax")
-    assert (match.is_exact, match.first.draw_rate) == (True, 1)
-    assert len(written.told()) == started, "its moves are known"
-    match = jax_ttt.match(write_program(CHANCE).name, player, num_games=8)
-    assert not match.is_exact
-    assert (match.first.num_games, match.first.win_rate) == (8, 0)
-    blend = jax_ttt.grade(f"blend:1:{written.name}")
-    assert blend.followed["first"].win_rate == pytest.approx(737 / 1260)
-
-
 def test_the_processes_of_a_player_end_with_its_games_and_when_it_is_closed(
     write_program,
 ):
@@ -180,21 +137,6 @@ def test_the_processes_of_a_player_end_with_its_games_and_when_it_is_closed(
 def test_errors_have_the_name_that_a_program_was_given(write_program):
     with pytest.raises(jax_ttt.Refused, match=r"^my bot: answered 0 after the moves"):
         jax_ttt.player(write_program("say(0)").name, name="my bot")
-
-
-@pytest.mark.fault
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ("train --opponent blend:0.5:program:cat", "would be slow"),
-        ("sweep --grid opponent=program:cat", "would be slow"),
-        ("arena random program:no-such-program", "no-such-program: no such program"),
-        ("evaluate program:cat --copies 0", "--copies"),
-        ("evaluate program:cat --answer-seconds nan", "--answer-seconds"),
-    ],
-)
-def test_wrong_names_and_flags_are_refused(line, reason):
-    as_users.assert_refused(as_users.run_here(line), "program", reason)
 
 
 @pytest.mark.slow

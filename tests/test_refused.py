@@ -77,6 +77,10 @@ VALUES = [
     ("train --opponent shipped:../agents", "shipped:../agents"),
     ("train --opponent minimax --env-id hex", "minimax"),
     *((f"correct {name}", f"saved agent, not {name}") for name in NOT_SAVED),
+    ("train --opponent blend:0.5:program:cat", "would be slow"),
+    ("sweep --grid opponent=program:cat", "would be slow"),
+    ("evaluate program:cat --copies 0", "--copies"),
+    ("evaluate program:cat --answer-seconds nan", "--answer-seconds"),
     # Grids.
     ("sweep --grid taau=1", "taau"),
     ("sweep --grid eval_games=1,2", "--grid can't vary eval_games"),

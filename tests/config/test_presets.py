@@ -27,23 +27,6 @@ def test_a_preset_is_for_the_game_of_its_name():
         assert PRESETS[name].env_id == "tic_tac_toe"
 
 
-@pytest.mark.parametrize(
-    ("env_id", "opponents", "name"),
-    [
-        (None, [None], "default"),
-        ("tic_tac_toe", ["self", None], "default"),
-        ("connect_four", ["self"], "plain"),
-        ("tic_tac_toe", ["random"], "plain"),
-        (None, [None, "self", "minimax"], "plain"),
-        ("chess", [None], "plain"),
-    ],
-)
-def test_the_default_preset_depends_on_the_game_and_the_opponents(
-    env_id, opponents, name
-):
-    assert presets.default_preset(env_id, *opponents) == name
-
-
 def test_the_page_prints_the_published_figures():
     page = Path(__file__).parents[2] / "docs" / "results" / "published.md"
     output = page.read_text("utf-8").partition("$ make published\n")[2]

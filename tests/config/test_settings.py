@@ -1,7 +1,6 @@
 """Settings: what is refused and how, and what follows from them."""
 
 import contextlib
-import dataclasses
 import functools
 import json
 import math
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Meta
 
@@ -61,7 +60,6 @@ CHOICES = {
     if typing.get_origin(type_) is typing.Literal
 } | {"env_id": tuple(GAMES)}
 SWITCHES = ("canonical", "lockstep", "double", "backward")
-ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 
 
 @functools.cache
@@ -86,21 +84,7 @@ def config_with(**fields):
     return config.replace(**fields)
 
 
-def outside(field):
-    """Return a strategy for what a number's field refuses: numbers, and other types."""
-    allowed = RANGES[field]
-    kinds = [
-        st.floats(max_value=allowed.low, exclude_max=not allowed.above_low),
-        st.floats(min_value=allowed.high, exclude_min=True),
-        st.just(math.nan),
-        st.booleans() | st.text() | st.lists(st.integers()) | st.complex_numbers(),
-    ]
-    kinds += [st.floats()] if allowed.kind is int else []
-    kinds += [] if allowed.optional else [st.none()]
-    return st.one_of(*kinds)
-
-
-def inside(field):
+def allowed_value(field):
     """Return a strategy for what a number's field allows."""
     allowed = RANGES[field]
     if allowed.kind is int:
@@ -108,61 +92,31 @@ def inside(field):
     return st.floats(allowed.low, allowed.high, exclude_min=allowed.above_low)
 
 
-def with_value(strategy):
-    """Return a strategy for a number's field with a value of `strategy(field)`."""
-    fields = st.sampled_from(list(RANGES))
-    return fields.flatmap(lambda field: st.tuples(st.just(field), strategy(field)))
-
-
-def just_outside():
-    """Return every number's field with the values just outside its range."""
-    cases = []
-    for field, allowed in RANGES.items():
-        after = allowed.high + max(1, math.ulp(allowed.high))
-        values = [allowed.low - 1, after, math.nan, math.inf, True, "1"]
-        near = [allowed.low - 1e-9, math.nextafter(allowed.high, math.inf)]
-        values += [1.5, 1.0] if allowed.kind is int else near
-        values += [allowed.low] if allowed.above_low else []
-        cases += [(field, value) for value in values]
-    return cases
-
-
-def ends():
-    """Return every number's field with both ends of its range."""
-    return [
-        (field, end)
-        for field, allowed in RANGES.items()
-        for end in (
-            math.ulp(0.0) if allowed.above_low else allowed.low,
-            allowed.high,
-        )
-    ]
-
-
 def test_every_number_has_a_range():
     numbers = {f for f, v in Config().as_dict().items() if type(v) in (int, float)}
     assert numbers | {"eval_games"} == RANGES.keys()
 
 
-def assert_refused(field, value):
+def assert_refused(field, value, rule):
     with pytest.raises(SettingError) as refusal:
         config_with(**{field: value})
-    message = f"{field} must be {ranges.rule(TYPES[field])}, got {value!r}"
-    # A long value is cut off.
-    assert message.startswith(str(refusal.value).removesuffix("..."))
-    assert str(refusal.value).startswith(
-        f"{field} must be {ranges.rule(TYPES[field])}, got "
-    )
+    assert str(refusal.value).startswith(f"{field} must be {rule}, got {value!r}")
 
 
-def test_a_number_just_outside_its_range_is_refused():
-    for field, value in just_outside():
-        assert_refused(field, value)
+WRONG = [True, "1", "", "\udcff", math.nan, math.inf, 1j, [1], {}, {"hex"}]
+"""No number may have these values."""
 
 
-@given(with_value(outside))
-def test_a_number_outside_its_range_is_refused(case):
-    assert_refused(*case)
+def test_a_number_just_outside_its_range_and_any_other_value_is_refused():
+    for field, allowed in RANGES.items():
+        after = allowed.high + max(1, math.ulp(allowed.high))
+        near = [allowed.low - 1e-9, math.nextafter(allowed.high, math.inf)]
+        values = [*WRONG, allowed.low - 1, after]
+        values += [1.5, 1.0] if allowed.kind is int else near
+        values += [allowed.low] if allowed.above_low else []
+        values += [] if allowed.optional else [None]
+        for value in values:
+            assert_refused(field, value, ranges.rule(TYPES[field]))
 
 
 def contradicts(field, value):
@@ -185,53 +139,26 @@ def assert_allowed(field, value):
 
 
 def test_the_ends_of_a_range_are_allowed():
-    for field, value in ends():
-        if not contradicts(field, value):
-            assert_allowed(field, value)
-
-
-@given(with_value(inside))
-def test_a_number_within_its_range_is_allowed(case):
-    assume(not contradicts(*case))
-    assert_allowed(*case)
-
-
-@given(st.sampled_from(SWITCHES), ANYTHING | st.sampled_from([0, 1, "true"]))
-def test_a_switch_is_true_or_false(field, value):
-    assume(not isinstance(value, bool))
-    with pytest.raises(SettingError) as refusal:
-        config_with(**{field: value})
-    assert str(refusal.value) == f"{field} must be true or false, got {value!r}"
-
-
-@given(st.sampled_from(list(CHOICES)), ANYTHING | st.sampled_from(["", "RELU"]))
-def test_a_choice_is_one_of_the_listed_words(field, value):
-    words = CHOICES[field]
-    assume(value not in words)
-    with pytest.raises(SettingError) as refusal:
-        config_with(**{field: value})
-    rule = f"one of {', '.join(words)}"
-    assert str(refusal.value).startswith(f"{field} must be {rule}, got {value!r}")
+    for field, allowed in RANGES.items():
+        low = math.ulp(0.0) if allowed.above_low else allowed.low
+        for value in (low, allowed.high):
+            if not contradicts(field, value):
+                assert_allowed(field, value)
 
 
 @pytest.mark.fault
-@pytest.mark.parametrize("value", [["hex"], {}, {"hex"}, 4, None, "\udcff", "chess"])
-def test_a_value_of_any_type_is_no_game_or_word(value):
-    for field in ("env_id", "network"):
-        with pytest.raises(SettingError, match=f"^{field} must be one of "):
-            Config.of(**{field: value})
+def test_a_choice_is_one_of_the_listed_words_and_a_switch_true_or_false():
+    for field, words in CHOICES.items():
+        for value in (*WRONG, None, 4, "RELU", "chess"):
+            assert_refused(field, value, f"one of {', '.join(words)}")
+    for field in SWITCHES:
+        for value in (*WRONG[1:], None, 0, 1, "true"):
+            assert_refused(field, value, "true or false")
 
 
-def test_a_config_does_not_change():
-    field = "num_envs"
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        setattr(Config(), field, 2)
-
-
-@given(st.sampled_from(list(PRESETS)), with_value(inside))
-@example("default", ("tau", 0.5))
-def test_a_changed_preset_changes_nothing_else_and_survives_json(preset, case):
-    field, value = case
+@given(st.sampled_from(list(PRESETS)), st.sampled_from(list(RANGES)), st.data())
+def test_a_changed_preset_changes_nothing_else_and_survives_json(preset, field, data):
+    value = data.draw(allowed_value(field))
     config = PRESETS[preset]
     with contextlib.suppress(SettingError):
         changed = config.replace(**{field: value})

@@ -63,13 +63,6 @@ def test_help_lists_the_settings_in_80_columns(function):
     assert text.startswith("Train ")
 
 
-def test_a_function_without_a_docstring_stays_so():
-    def function() -> None: ...
-
-    assert settings_list.with_settings_listed(function) is function
-    assert function.__doc__ is None
-
-
 @pytest.mark.slow
 def test_the_functions_can_be_imported_without_docstrings():
     code = "import jax_ttt; print(jax_ttt.train.__doc__, jax_ttt.train_many.__doc__)"

@@ -326,6 +326,8 @@ def test_every_position_that_a_program_reaches_is_asked_once(write_program):
     written = write_program(player_programs.FIRST_COLUMN)
     player = make(written, "connect_4x4", in_advance=True, copies=2)
     assert (player.evidence, player.policy, written.told()) == ("asked", None, [])
+    with pytest.raises(Refused, match="its moves must be known in advance"):
+        player.choose(KEY, Game.start("connect_4x4").state)
     grade = grader.follow_lines(player)
     numbers = [
         assert_asked_once(
@@ -342,20 +344,6 @@ def test_every_position_that_a_program_reaches_is_asked_once(write_program):
     started = len(written.told())
     assert grader.follow_lines(player) == grade
     assert len(written.told()) == started, "its moves are known"
-
-
-def test_a_search_ends_at_a_limit_of_positions(write_program):
-    """As the first player it reaches 1, 4 and 13 positions with 0, 2 and 4 moves."""
-    written = write_program(player_programs.FIRST_COLUMN)
-    boards = small_boards.reached(first_column, "X")
-    sizes = [sum(b.count("-") == 16 - n for b in boards) for n in (0, 2, 4)]
-    assert sizes == [1, 4, 13]
-    player = make(written, "connect_4x4", in_advance=True)
-    grade: Any = grader.follow_lines(player, max_positions=17)
-    assert (grade.first.complete, grade.unbeatable) == (False, None)
-    assert len(written.asked("first", "connect_4x4")[0]) < 17
-    with pytest.raises(Refused, match="its moves must be known in advance"):
-        player.choose(KEY, Game.start("connect_4x4").state)
 
 
 @pytest.mark.parametrize(
@@ -402,17 +390,6 @@ def test_a_program_that_answers_differently_is_noticed(answer, env_id, write_pro
 
 
 # Its end.
-
-
-@pytest.mark.slow
-def test_programs_that_do_not_listen_are_ended_with_their_children(write_program):
-    """They have the same second to end by themselves."""
-    written = write_program(code=player_programs.DEAF, keeps_output=True)
-    player = make(written, copies=3, answer_seconds=2.0)
-    with pytest.raises(Refused, match="no answer within 2 s"):
-        ask(player)
-    assert len(written.told()) == 3
-    assert written.left_running() == []
 
 
 IN_PYTHON = """

@@ -7,7 +7,6 @@ said of all kinds of players.
 import functools
 import inspect
 import random
-import time
 from typing import Any
 
 import jax
@@ -125,14 +124,6 @@ def draw_of_python(env_state):
     return (last_free if random.random() < 0.5 else first_free)(env_state)
 
 
-def draw_of_numpy(env_state):
-    return either(np.random.default_rng().random() < 0.5, env_state)
-
-
-def draw_of_the_clock(env_state):
-    return (last_free if time.time_ns() // 100 % 2 else first_free)(env_state)
-
-
 def by_batch_size(env_state):
     return (last_free if len(env_state.terminated) == 1 else first_free)(env_state)
 
@@ -169,8 +160,6 @@ def by_its_own_batching(env_state):
 ONE_PLAYER = [
     draw_of_a_fixed_key,
     draw_of_python,
-    draw_of_numpy,
-    draw_of_the_clock,
     by_batch_size,
     by_place,
     by_mean,
@@ -250,14 +239,6 @@ def by_numpy(env_state):
     return np.asarray(env_state.legal_action_mask).argmax(axis=-1)
 
 
-def by_python(env_state):
-    """Play the first free cell, by `if` of values."""
-    return [
-        next(action for action, is_legal in enumerate(mask) if is_legal)
-        for mask in env_state.legal_action_mask
-    ]
-
-
 def callback(choose):
     """Return a function that calls back to Python, which `choose` plays in NumPy."""
 
@@ -292,13 +273,7 @@ def with_a_print(env_state):
 @pytest.mark.parametrize("env_id", mark_slow(GAMES[:2], "tic_tac_toe"))
 @pytest.mark.parametrize(
     "function",
-    [
-        by_numpy,
-        by_python,
-        callback(lambda mask: mask.argmax(axis=-1)),
-        nested_callback,
-        with_a_print,
-    ],
+    [by_numpy, nested_callback, with_a_print],
 )
 def test_a_function_that_jax_cannot_show_is_asked_for_all_its_moves(function, env_id):
     player = make(function, env_id)
@@ -323,12 +298,6 @@ def by_chance(env_state):
     return random_cell(np.asarray(env_state.legal_action_mask))
 
 
-def by_count(env_state, count=[0]):  # noqa: B006 - it is the fault
-    count[0] += 1
-    free = [np.flatnonzero(mask) for mask in np.asarray(env_state.legal_action_mask)]
-    return [moves[count[0] % len(moves)] for moves in free]
-
-
 def by_neighbour(env_state):
     """Play the last free cell where it is free in the game before, too."""
     mask = np.asarray(env_state.legal_action_mask)
@@ -337,9 +306,7 @@ def by_neighbour(env_state):
     return np.where(is_free_before, last, mask.argmax(axis=-1))
 
 
-@pytest.mark.parametrize(
-    "function", [by_chance, by_count, by_neighbour, callback(random_cell)]
-)
+@pytest.mark.parametrize("function", [by_chance, by_neighbour, callback(random_cell)])
 @pytest.mark.parametrize("env_id", mark_slow(GAMES, "connect_4x4", "hex"))
 def test_a_function_that_changes_its_mind_is_sampled(function, env_id):
     player = make(function, env_id)
@@ -366,19 +333,6 @@ def test_an_asked_function_sees_no_player_numbers():
     began.clear()  # it was tried with any board
     jax_ttt.grade(player, max_positions=200, num_games=8)
     assert began == {0}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
-def test_a_function_is_asked_for_few_boards_or_many(seed):
-    weights = np.random.default_rng(seed).normal(size=(32, 4))
-
-    def function(env_state):
-        scores = np.asarray(env_state.observation).reshape(-1, 32) @ weights
-        return np.where(env_state.legal_action_mask, scores, -np.inf).argmax(axis=1)
-
-    grade: Any = jax_ttt.grade(make(function, "connect_4x4"))
-    assert (grade.evidence, grade.first.complete) == ("asked", True)
 
 
 def test_an_asked_function_is_not_asked_again():
@@ -411,10 +365,9 @@ def test_a_function_can_not_write_the_boards_it_gets():
     ("function", "message"),
     [
         (lambda state: state.nothing, "AttributeError: 'State' object has no"),
-        (lambda key, state: state.nothing, "AttributeError: 'State' object has no"),
         (
             lambda state: np.asarray(state.observation) @ np.ones(7),
-            "ValueError: matmul",
+            r"games, whose observation is \(B, 3, 3, 2\); .* ValueError: matmul",
         ),
         (
             lambda key, state: np.asarray(state.legal_action_mask).argmax(axis=-1),
@@ -424,10 +377,6 @@ def test_a_function_can_not_write_the_boards_it_gets():
             lambda state: state.legal_action_mask.argmax(),
             r"gets a batch of games, .* got int32 of shape \(\) for 1 game",
         ),
-        (
-            lambda state: np.ones((9, 9)) @ state.observation.reshape(9),
-            r"gets a batch of games, whose observation is \(B, 3, 3, 2\); .*TypeError",
-        ),
         (lambda state: first_free(state).astype(float), "got float32"),
         (lambda state: None, "got NoneType"),
         (lambda state: first_free(state) * 0, "plays 0, but the"),
@@ -436,10 +385,6 @@ def test_a_function_can_not_write_the_boards_it_gets():
         (
             lambda state: by_numpy(state) * 0,
             r"answered 0 after the moves [\d ]+; legal",
-        ),
-        (
-            lambda state: [1 / len(np.asarray(state.terminated)[1:])],
-            "mine: a player gets a batch of games, .* ZeroDivisionError",
         ),
         (lambda state: "no" if bool(state.terminated[0]) else "yes", "got .* of shape"),
     ],
