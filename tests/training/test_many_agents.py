@@ -13,10 +13,9 @@ from quick import compiled
 
 from jax_ttt.config.settings import Config, traced_names
 from jax_ttt.dqn.learner import DQN
-from jax_ttt.grading import agent_groups
 from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.runtime import devices
-from jax_ttt.training import loop, many_agents, run_start, run_state
+from jax_ttt.training import loop, many_agents, run_start
 from jax_ttt.training.agent_batch import run_keys
 from jax_ttt.training.many_agents import Job
 
@@ -29,12 +28,10 @@ def alone(config, seed):
     return at_once([config], [seed])
 
 
-def at_once(configs, seeds, state=None):
+def at_once(configs, seeds):
     """Return a run of many agents."""
     learner = run_start.make_learner(configs, seeds)
-    if state is None:
-        state = run_start.first_state(learner, run_keys(seeds))
-    return loop.training_steps(learner, state)
+    return loop.training_steps(learner, run_start.first_state(learner, run_keys(seeds)))
 
 
 def results_of(jobs, at_once=None, mesh=None):
@@ -80,22 +77,6 @@ def test_each_hyperparameter_reaches_the_learner():
     assert is_same == [True, True, *[False] * len(others)]
 
 
-@pytest.mark.slow
-def test_an_agent_of_many_in_turn_is_the_agent_of_a_run_alone():
-    rows = results_of([Job(CONFIG, seed) for seed in (4, 5)], 1)
-    assert [row.seed for row in rows] == [4, 5]
-    assert rows[0].grade != rows[1].grade
-    for row in rows:
-        *_, last = alone(CONFIG, row.seed)
-        assert last.evaluation is not None
-        assert last.evaluation.exact is not None
-        assert row.grade is not None
-        assert row.grade.first is not None
-        rates, *_ = last.evaluation.exact
-        assert row.grade.first.win_rate == float(rates[0, 0, 0])
-        assert row.games == last.state.counts.games[0]
-
-
 @pytest.mark.parametrize(
     "config", [CONFIG, pytest.param(AGAINST_A_PLAYER, marks=pytest.mark.slow)]
 )
@@ -118,74 +99,60 @@ def test_agents_that_train_at_once_are_those_that_train_alone(config):
                 np.testing.assert_allclose(mine, expected, rtol=1e-3, atol=atol)
 
 
-@pytest.mark.slow
-def test_agents_that_train_at_once_continue_bit_for_bit():
-    configs, seeds = (CONFIG,) * 2, (4, 5)
-    *_, whole = at_once(configs, seeds)
-    expected = run_state.copy_to_host(whole.state)
-    half = next(step for step in at_once(configs, seeds) if step.update == 2)
-    *_, last = at_once(configs, seeds, half.state)
-    end = run_state.copy_to_host(last.state)
-    assert end.keys() == expected.keys()
-    for name in end.keys() - {"seconds"}:
-        np.testing.assert_array_equal(end[name], expected[name], err_msg=name)
-
-
 def test_agents_whose_settings_need_other_programs_do_not_train_at_once():
     other = CONFIG.replace(hidden_size=9)
     with pytest.raises(ValueError, match="differ in more than numbers that are data"):
         run_start.make_learner([CONFIG, other], [1, 2])
 
 
-@pytest.mark.slow
-def test_an_agent_that_diverges_is_named_and_the_others_go_on():
-    wild = CONFIG.replace(learning_rate=1e30)
-    jobs = [Job(wild, 2), Job(CONFIG, 1)]
-    for number in (1, 2):
-        rows = results_of(jobs, number)
-        assert [row.diverged for row in rows] == [True, False]
-        summary = agent_groups.group_summary(rows, CONFIG)
-        assert (summary.diverged, summary.not_proven) == ((2,), (2, 1))
-    first, *_, last = at_once([wild, CONFIG], [2, 1])
-    assert first.state.diverged.tolist() == [False, False]  # nothing is learned yet
-    assert last.state.diverged.tolist() == [True, False]
-
-
 @pytest.fixture
 def replace_training(monkeypatch):
-    """Return a function: from then on, a run takes so many seconds by each step.
+    """Return a function that replaces trainings: they take seconds by each step.
 
-    It returns the list of batches, to which the seeds of each run are added.
+    Those of more agents than the memory `holds` end with the error. The function
+    returns the list of batches, to which the seeds of each training are added.
     """
 
-    def replace(*seconds, diverged=None, error_at=None, expected_mesh=None):
+    def replace(*seconds, diverged=None, error=None, holds=0, expected_mesh=None):
         batches = []
 
-        def steps(learner, state, *, stop, mesh):
-            del stop
-            keys = state.keys
+        def first_state(learner, keys, mesh):
             assert mesh is expected_mesh
             assert learner.config.tau.shape == (len(keys),)
+            return keys
+
+        def steps(learner, keys, *, stop, mesh):
+            del learner
+            assert mesh is expected_mesh
             batches.append(keys[:, 1].tolist())
             first_update = CONFIG.num_updates - len(seconds) + 1
             nothing = Evaluation(exact=None, sampled=None)
             for update, sum_so_far in enumerate(seconds, first_update):
-                if sum_so_far == error_at:
-                    raise FloatingPointError
+                if stop():
+                    return
                 step = made.progress(update, sum_so_far, nothing, len(keys))
                 if diverged is not None:
                     state = dataclasses.replace(step.state, diverged=np.array(diverged))
                     step = step._replace(state=state)
                 yield step
+            if error is not None and len(keys) > holds:
+                raise error
 
+        monkeypatch.setattr(run_start, "first_state", first_state)
         monkeypatch.setattr(loop, "training_steps", steps)
         return batches
 
     return replace
 
 
-def jobs_of(number):
-    return [Job(CONFIG, seed) for seed in range(number)]
+@pytest.fixture
+def four_devices(spread):
+    """Return the mesh of four devices."""
+    return spread(4)
+
+
+def jobs_of(number, config=CONFIG):
+    return [Job(config, seed) for seed in range(number)]
 
 
 def test_agents_at_once_share_the_seconds_evenly(replace_training):
@@ -202,15 +169,9 @@ def test_an_agent_that_diverged_is_not_graded(replace_training):
     replace_training(1.0, 3.0, diverged=[True, False])
     rows = results_of(jobs_of(2), 2)
     assert [row.diverged for row in rows] == [True, False]
-    replace_training(1.0, 3.0, 12.0, error_at=12.0)
+    replace_training(1.0, 3.0, error=FloatingPointError())
     (row,) = results_of(jobs_of(1), 1)
     assert (row.games, row.seconds, row.diverged, row.grade) == (7, 3, True, None)
-
-
-@pytest.fixture
-def four_devices(spread):
-    """Return the mesh of four devices."""
-    return spread(4)
 
 
 def test_devices_share_each_batch_evenly_and_copies_have_no_row(
@@ -223,17 +184,6 @@ def test_devices_share_each_batch_evenly_and_copies_have_no_row(
         *itertools.product(range(4), [3.0]),
         *itertools.product((4, 5), [6.0]),
     ]
-
-
-SEARCHED = Config.of(
-    env_id="connect_4x4",
-    start_share=0.5,
-    hidden_size=8,
-    num_envs=4,
-    num_updates=2,
-    eval_every=1,
-    eval_games=0,
-)
 
 
 def test_a_block_has_an_agent_for_each_cpu_and_many_on_an_accelerator(
@@ -250,141 +200,90 @@ def test_a_block_has_an_agent_for_each_cpu_and_many_on_an_accelerator(
 
 
 @pytest.mark.parametrize(
-    ("config", "number"),
+    ("fields", "trains_alone"),
     [
-        (SEARCHED, 1),  # a search looks at each agent
-        (
-            AGAINST_A_PLAYER.replace(opponent="mcts:4"),
-            1,
-        ),  # each has random numbers of its own
-        (AGAINST_A_PLAYER.replace(opponent="blend:0.5:mcts:4"), 1),
-        (AGAINST_A_PLAYER.replace(opponent="blend:0.5:minimax"), 6),
-        (AGAINST_A_PLAYER.replace(opponent="random"), 6),
+        ({"env_id": "connect_4x4", "start_share": 0.5}, True),  # a search of each
+        ({"opponent": "mcts:4"}, True),  # each has random numbers of its own
+        ({"opponent": "blend:0.5:mcts:4"}, True),
+        ({"opponent": "blend:0.5:minimax"}, False),
+        ({"opponent": "random"}, False),
     ],
 )
-def test_agents_train_alone_if_a_search_is_of_each(config, number, four_devices):
-    assert many_agents.agents_at_once(config, 6) == number
-    if number == 1:
-        assert many_agents.agents_at_once(config, 6, four_devices) == 1
+def test_agents_train_alone_if_a_search_is_of_each(fields, trains_alone, four_devices):
+    config = Config.of(**tiny.FIELDS | fields)
+    sizes = [
+        many_agents.agents_at_once(config, 6, mesh) for mesh in (None, four_devices)
+    ]
+    assert sizes == ([1, 1] if trains_alone else [6, 8])
 
 
 def test_agents_that_train_alone_do_so_on_several_devices_too(
     four_devices, replace_training
 ):
     batches = replace_training(1.0, expected_mesh=four_devices)
-    jobs = [Job(AGAINST_A_PLAYER.replace(opponent="mcts:4"), seed) for seed in range(3)]
-    rows = results_of(jobs, 4, four_devices)
+    jobs = jobs_of(3, AGAINST_A_PLAYER.replace(opponent="mcts:4"))
+    assert [row.seed for row in results_of(jobs, 4, four_devices)] == [0, 1, 2]
     assert batches == [[0], [1], [2]]
-    assert [row.seed for row in rows] == [0, 1, 2]
 
 
-@pytest.mark.slow
-def test_agents_that_look_for_counterexamples_train_in_rounds():
-    rows = results_of([Job(SEARCHED, seed) for seed in (0, 1)], at_once=2)
-    *_, last = alone(SEARCHED, 1)
-    assert last.evaluation is not None
-    assert [row.update for row in rows] == [2, 2]
-    grade = run_state.grade_of(SEARCHED, last.evaluation)
-    assert rows[1].grade == grade != rows[0].grade
-
-
-@pytest.fixture
-def memory_for(monkeypatch):
-    """Return a function: from then on, the memory holds so many agents at once.
-
-    It returns the list of the seeds of each run that is begun, also in vain.
-    """
-    real = loop.training_steps
-
-    def limit(number, error):
-        begun = []
-
-        def steps(learner, state, **options):
-            begun.append(state.keys[:, 1].tolist())
-            run = real(learner, state, **options)
-            yield next(run)
-            if len(state.keys) > number:
-                raise error
-            yield from run
-
-        monkeypatch.setattr(loop, "training_steps", steps)
-        return begun
-
-    return limit
-
-
-@pytest.mark.slow
 @pytest.mark.fault
-def test_a_block_that_the_memory_does_not_hold_is_halved(memory_for, capsys):
+@pytest.mark.parametrize(
+    ("number", "at_once", "batches", "message"),
+    [
+        (5, 4, [[0, 1, 2, 3], [0, 1], [2, 3], [4]], "4 agents at once don't fit into"),
+        (3, 1000, [[0, 1, 2], [0], [1], [2]], "3 agents at once don't fit into"),
+    ],
+)
+def test_a_block_that_the_memory_does_not_hold_is_halved(
+    number, at_once, batches, message, replace_training, capsys
+):
     error = RuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate")
-    begun = memory_for(2, error)
-    results = results_of(jobs_of(5), 4)
-    assert begun == [[0, 1, 2, 3], [0, 1], [2, 3], [4]]
-    assert [(result.seed, result.update) for result in results] == [
-        (seed, 4) for seed in range(5)
-    ]
-    message = "4 agents at once don't fit into the memory: trying 2\n"
-    assert capsys.readouterr().err == message
-    begun.clear()
-    results_of(jobs_of(3), 1000)  # there are only three
-    assert begun == [[0, 1, 2], [0], [1], [2]]
-    message = "3 agents at once don't fit into the memory: trying 1\n"
+    begun = replace_training(1.0, error=error, holds=2)
+    results = results_of(jobs_of(number), at_once)
+    assert begun == batches
+    assert [result.seed for result in results] == [*range(number)]
+    message = f"{message} the memory: trying {len(batches[1])}\n"
     assert capsys.readouterr().err == message
 
 
-@pytest.mark.slow
 @pytest.mark.fault
-def test_an_agent_that_does_not_fit_alone_is_an_error(memory_for, four_devices):
-    begun = memory_for(0, MemoryError("too large"))
-    with pytest.raises(MemoryError, match="too large"):
-        results_of(jobs_of(5), 2)
-    assert begun == [[0, 1], [0]]
-    begun.clear()
-    with pytest.raises(MemoryError, match="too large"):
-        results_of(jobs_of(5), 8, four_devices)
-    assert begun == [[0, 1, 2, 3, 4, 4, 4, 4], [0, 1, 2, 3]]
-
-
-@pytest.mark.fault
-@pytest.mark.slow
-def test_another_error_ends_the_training(memory_for):
-    begun = memory_for(0, RuntimeError("another"))
+def test_another_error_or_an_agent_that_does_not_fit_alone_ends_the_training(
+    four_devices, replace_training
+):
+    begun = replace_training(1.0, error=RuntimeError("another"))
     with pytest.raises(RuntimeError, match="another"):
         results_of(jobs_of(5), 2)
     assert begun == [[0, 1]]
+    for mesh, at_once, batches in (
+        (None, 2, [[0, 1], [0]]),
+        (four_devices, 8, [[0, 1, 2, 3, 4, 4, 4, 4], [0, 1, 2, 3]]),
+    ):
+        begun = replace_training(1.0, error=MemoryError("no"), expected_mesh=mesh)
+        with pytest.raises(MemoryError, match="no"):
+            results_of(jobs_of(5), at_once, mesh)
+        assert begun == batches
 
 
-def note_begun(begun):
-    """Return what adds the seeds of each block that begins to a list."""
-
-    def on_step(block):
-        if not block.steps:
-            begun.append([job.seed for job in block.jobs])
-
-    return on_step
-
-
-def test_a_block_that_is_stopped_is_dropped_and_no_other_one_is_begun():
-    begun = []
-    (block,) = many_agents.train_blocks(
-        jobs_of(6), 2, stop=lambda: len(begun) == 2, on_step=note_begun(begun)
-    )
+def test_a_block_that_is_stopped_is_dropped_and_no_other_one_is_begun(replace_training):
+    begun = replace_training(1.0)
+    (block,) = many_agents.train_blocks(jobs_of(6), 2, stop=lambda: len(begun) == 2)
     assert begun == [[0, 1], [2, 3]]
     assert [job.seed for job in block.jobs] == [0, 1]
 
 
 @pytest.mark.parametrize("other", [CONFIG, CONFIG.replace(hidden_size=9)])
-def test_a_stop_after_a_block_keeps_it_and_no_other_one_is_begun(other):
+def test_a_stop_after_a_block_keeps_it_and_no_other_one_is_begun(
+    other, replace_training
+):
     """Whether the next one needs another program or not."""
-    blocks = []
+    begun, blocks = replace_training(1.0), []
     (block,) = many_agents.train_blocks(
         [*jobs_of(2), Job(other, 2)],
         2,
         stop=lambda: any(block.is_finished for block in blocks),
         on_step=blocks.append,
     )
-    assert all(begun is block for begun in blocks)
-    assert [job.seed for job in block.jobs] == [0, 1]
+    assert begun == [[0, 1]]
     assert [result.update for result in block.results()] == [4, 4]
 
 
