@@ -3,9 +3,11 @@
 import dataclasses
 import functools
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
+
+import pytest
 
 from jax_ttt import cli
 from jax_ttt.__main__ import run_command
@@ -31,3 +33,32 @@ def run(module: ModuleType, words: Sequence[str], **options: Any) -> int:
     """
     main = functools.partial(module.COMMAND.main, **options)
     return run_command(dataclasses.replace(module.COMMAND, main=main), words)
+
+
+def at_step(number: int, act: Callable[[], None]) -> Callable[[Any], None]:
+    """Return an `on_step` that acts before the step of this number is written.
+
+    Steps are evaluations and chunks of updates; the first one is an evaluation.
+    """
+    steps = []
+
+    def on_step(step: Any) -> None:
+        steps.append(step)
+        if len(steps) == number:
+            act()
+
+    return on_step
+
+
+class Killed(BaseException):
+    """The end of a process, as far as files are concerned."""
+
+
+def run_and_kill(module: ModuleType, words: Sequence[str], number: int) -> None:
+    """Run a command until the step of this number begins."""
+
+    def kill() -> None:
+        raise Killed
+
+    with pytest.raises(Killed):
+        run(module, words, on_step=at_step(number, kill))

@@ -201,15 +201,20 @@ def test_a_run_that_continues_replaces_what_it_logged_after_its_checkpoint(
     wandb, tmp_path
 ):
     """TensorBoard ignores earlier events from the step of a start on."""
-    fake, run = wandb(), RunFolder(tmp_path)
-    for first_update in (0, 3):
-        both = loggers.open_loggers(run, PLAN, first_update)
-        send(both, made.chunk(3))
-        close(both)
-    assert sorted(start for start, _ in events(tmp_path)) == [0, 3]
+    fake, path = wandb(), tmp_path / "run"
+    flags = "--tensorboard --wandb --checkpoint-every 1e-9 --run-dir"
+    commands.run_and_kill(train, [*tiny.flags(), *flags.split(), str(path)], 5)
+    (path / "checkpoint-4.safetensors").unlink()  # killed before it was written
+    assert commands.run(train, ["--resume", str(path)]) == 0
+    steps = {
+        start: [step for step, tag, _ in scalars if tag == "env_steps"]
+        for start, scalars in events(path)
+    }
+    assert steps == {0: [0, 2, 2, 4], 3: [4, 4]}
     first, again = (call[1] for call in fake.calls if call[0] == "init")
     assert first == again
-    assert (again["id"], again["resume"]) == ("one-run", "allow")
+    config = json.loads((path / "config.json").read_text())
+    assert (again["id"], again["resume"]) == (config["wandb"], "allow")
 
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt, OSError, FloatingPointError])

@@ -69,31 +69,10 @@ def resume(path, *flags):
     return err
 
 
-class Killed(BaseException):
-    """The end of a process, as far as files are concerned."""
-
-
-def kill():
-    raise Killed
-
-
-def before_step(number, stop):
-    """Return what calls `stop` before the step of this number is written."""
-    steps = []
-
-    def on_step(step):
-        steps.append(step)
-        if len(steps) == number:
-            stop()
-
-    return on_step
-
-
 def run_and_kill(path, number, *flags):
-    """Run until the step of this number begins; steps are chunks and evaluations."""
-    flags = (*flags, "--checkpoint-every", "1e-9", "--run-dir", path)
-    with pytest.raises(Killed):
-        command(*flags, on_step=before_step(number, kill))
+    """Run until the step of this number begins, with all checkpoints."""
+    words = [*flags, "--checkpoint-every", "1e-9", "--run-dir", str(path)]
+    commands.run_and_kill(train, words, number)
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +111,9 @@ def test_an_interruption_leaves_no_trace(whole, tmp_path):
     # Before the first chunk, which an evaluation precedes, and before the second.
     for number, code in ((2, 128 + signal.SIGTERM), (4, 0)):
         path = tmp_path / f"run{number}"
-        terminate = before_step(number, lambda: signal.raise_signal(signal.SIGTERM))
+        terminate = commands.at_step(
+            number, lambda: signal.raise_signal(signal.SIGTERM)
+        )
         done = command(*flags, path, on_step=terminate)
         assert done[0] == code
         if code:
@@ -140,21 +121,6 @@ def test_an_interruption_leaves_no_trace(whole, tmp_path):
             assert (path / "agent.safetensors").exists()
             resume(path)
         assert_same_run(path, whole("default"))
-
-
-@pytest.mark.slow
-def test_the_evaluation_of_an_interruption_is_removed(tmp_path):
-    """It is at update 50, where the schedule has none."""
-    changes = ["--num-updates", "120", "--eval-every", "110", "--run-dir"]
-    flags = tiny.joined(TINY, changes)
-    assert command(*flags, tmp_path / "whole")[0] == 0
-    path = tmp_path / "run"
-    interrupt = before_step(2, lambda: signal.raise_signal(signal.SIGINT))
-    assert command(*flags, path, on_step=interrupt)[0] == 130
-    assert updates_of(path) == [0, 50, 50]
-    resume(path)
-    assert updates_of(path) == [0, 50, 100, 110, 110, 120, 120]
-    assert_same_run(path, tmp_path / "whole")
 
 
 @pytest.fixture(scope="module")
@@ -172,16 +138,11 @@ def killed(killed_once, tmp_path):
 
 
 def test_seconds_are_those_of_the_whole_run(killed):
-    latest = checkpoint.newest_checkpoint(RunFolder(killed))
-    (saved,) = (
-        float(leaf) for name, leaf in latest.tensors.items() if "seconds" in name
-    )
+    saved = float(latest(killed).tensors["seconds"])
     assert saved > 0
     resume(killed)
-    rows = RunFolder(killed).rows()
-    seconds = [row.seconds for row in rows]
+    seconds = [row.seconds for row in RunFolder(killed).rows()]
     assert seconds == sorted(seconds)
-    assert rows[-1].update >= latest.checkpoint.update
     assert seconds[-1] >= round(saved, 4)
 
 
@@ -200,8 +161,8 @@ def test_a_run_that_has_ended_names_the_way_to_go_on(whole):
 @pytest.mark.slow
 def test_a_longer_run_continues_and_its_new_end_is_saved_at_once(whole, tmp_path):
     path = shutil.copytree(whole("default"), tmp_path / "run")
-    with pytest.raises(Killed):
-        command("--resume", path, "--num-updates", 6, on_step=before_step(1, kill))
+    longer = ["--resume", str(path), "--num-updates"]
+    commands.run_and_kill(train, [*longer, "6"], 1)
     assert latest(path).plan.config.num_updates == 6
     assert resume(path).startswith("num_updates is 6, up from 4: from here on")
     assert updates_of(path) == [0, 2, 2, 4, 4, 6, 6]
@@ -305,35 +266,6 @@ def test_other_random_numbers_are_refused(killed):
     assert "random numbers of threefry2x32, but those here are of rbg" in err
 
 
-def tensorboard_steps(path):
-    """Return the steps of rows that TensorBoard shows, leaving out those it ignores."""
-    from tensorboardX.proto.event_pb2 import Event  # type: ignore[attr-defined]
-
-    steps = []
-    for file in sorted((path / "tensorboard").iterdir(), key=os.path.getmtime):
-        data = file.read_bytes()
-        while data:
-            size = int.from_bytes(data[:8], "little")
-            event = Event.FromString(data[12 : 12 + size])
-            data = data[size + 16 :]
-            if event.session_log.status == event.session_log.START:
-                steps = [step for step in steps if step < event.step]
-            # A row has this number once.
-            tags = [value.tag for value in event.summary.value]
-            steps += [event.step] * tags.count("env_steps")
-    return steps
-
-
-def test_tensorboard_has_each_row_once(tmp_path):
-    path = tmp_path / "run"
-    run_and_kill(path, 5, *TINY, "--tensorboard")
-    RunFolder(path).checkpoint(4).unlink()  # killed before it was written
-    assert tensorboard_steps(path) == [0, 2, 2, 4]
-    resume(path)
-    assert tensorboard_steps(path) == [0, 2, 2, 4, 4] == updates_of(path)
-    assert len(list((path / "tensorboard").iterdir())) == 2
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("optimized")
 def test_a_run_until_a_proof_continues_as_one(tmp_path):
@@ -349,9 +281,8 @@ def test_a_run_until_a_proof_continues_as_one(tmp_path):
     assert code == 0
     assert f"ended at update {update}, at the first proof, as --until-proven" in out
     assert out.endswith(f"--resume {path} --num-updates {planned}\n")
-    flags = ("--num-updates", str(planned))
-    with pytest.raises(Killed):
-        command("--resume", path, *flags, on_step=before_step(1, kill))
+    longer = ["--resume", str(path), "--num-updates", str(planned)]
+    commands.run_and_kill(train, longer, 1)
     resume(path)
     assert rows(path)[: len(rows(whole))] == rows(whole)
     assert updates_of(path)[-1] == planned
@@ -360,25 +291,12 @@ def test_a_run_until_a_proof_continues_as_one(tmp_path):
 def test_the_state_is_checked_against_the_settings(killed):
     saved = latest(killed)
     learner = run_start.make_learner([saved.plan.config], [1])
-    name = "train_state.params.layers.layers.0.bias"
-    for change, message in (
-        (
-            {name: np.zeros((1, 9), np.float32)},
-            f"{name} is float32 (1, 9), not float32 (1, 8)",
-        ),
-        (
-            {"train_state.update": np.zeros(1, np.int64)},
-            "train_state.update is int64 (1,), not int32 (1,)",
-        ),
-        ({"new": np.zeros(1)}, "it has no new"),
-        ({name: None}, f"{name} is missing"),
-    ):
-        changed = saved.tensors | change
-        tensors = {name: x for name, x in changed.items() if x is not None}
-        other = saved._replace(tensors=tensors)
-        with pytest.raises(AgentError, match="not a state of such a run") as error:
-            run_start.restored_state(other, learner, agent_batch.run_keys([1]))
-        assert str(error.value).endswith(message)
+    changed = saved.tensors | {"train_state.update": np.zeros(1, np.int64)}
+    with pytest.raises(AgentError, match="not a state of such a run") as error:
+        run_start.restored_state(
+            saved._replace(tensors=changed), learner, agent_batch.run_keys([1])
+        )
+    assert str(error.value).endswith("train_state.update is int64 (1,), not int32 (1,)")
 
 
 def test_a_folder_that_another_process_continued_is_refused(killed):

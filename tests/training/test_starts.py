@@ -9,7 +9,6 @@ import tiny
 from marks import mark_slow
 
 from jax_ttt.config.errors import Refused, SettingError
-from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.networks import q_network
@@ -124,11 +123,3 @@ def test_random_openings_go_with_corrections_but_not_with_counterexamples():
     Config.of(**fields, start_positions="corrected.safetensors")
     with pytest.raises(SettingError, match="random_opening must be 0"):
         Config.of(**fields)
-
-
-def test_the_large_preset_of_7x6_is_the_smaller_one_with_more_of_everything():
-    small, large = PRESETS["connect-7x6"], PRESETS["connect-7x6-large"]
-    assert large.num_envs * large.num_updates == 933_888_000
-    assert large.architecture.env_id == small.architecture.env_id
-    for field in ("tremble", "gamma", "tau", "epsilon_start", "epsilon_end", "backup"):
-        assert getattr(large, field) == getattr(small, field)
