@@ -4,85 +4,38 @@ import dataclasses
 import json
 import math
 from pathlib import Path
-from typing import Literal
 
+import made
 import pytest
 
+from jax_ttt.config.grade import Rates
+from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.files import json_records
+from jax_ttt.files.run_folder import Plan
 
 
-@dataclasses.dataclass(frozen=True)
-class Part:
-    """A record inside another."""
-
-    size: float
-    kind: Literal["a", "b"] = "a"
-
-
-@dataclasses.dataclass(frozen=True)
-class Whole:
-    """A record with every kind of field."""
-
-    name: str
-    count: int
-    good: bool
-    part: Part
-    ends: tuple[float, float]
-    parts: tuple[Part, ...] = ()
-    more: Part | None = None
-
-
-WHOLE = Whole("x", 3, True, Part(0.5, "b"), (0.25, 1.0), (Part(1.0), Part(2.0)))
-OBJECT = {
-    "name": "x",
-    "count": 3,
-    "good": True,
-    "part": {"size": 0.5, "kind": "b"},
-    "ends": [0.25, 1.0],
-    "parts": [{"size": 1.0, "kind": "a"}, {"size": 2.0, "kind": "a"}],
-}
-
-
-def test_a_record_is_written_and_read_back():
-    assert json_records.to_dict(WHOLE) == OBJECT
-    assert json.loads(json_records.to_json(WHOLE)) == OBJECT
-    assert json_records.from_dict(Whole, OBJECT) == WHOLE
-    text = json_records.to_json(WHOLE)
-    assert json_records.from_json(Whole, text) == WHOLE
-    assert json_records.from_json(dict[str, object], text) == OBJECT
-
-
-def test_a_field_that_is_none_is_not_written_but_none_within_a_value_is():
-    assert json_records.from_dict(Whole, OBJECT | {"more": None}).more is None
-    more = dataclasses.replace(WHOLE, more=Part(1.5))
-    assert json_records.to_dict(more)["more"] == {"size": 1.5, "kind": "a"}
-
-    @dataclasses.dataclass(frozen=True)
-    class Lists:
-        """None inside a tuple and a dictionary."""
-
-        values: tuple[float | None, ...]
-        named: dict[str, object]
-
-    lists = Lists((None, 0.5), {"first_move": None, "part": Part(1.0)})
+def test_of_none_only_fields_are_not_written():
+    written = json_records.to_dict(made.grade())
+    assert written.keys() == {"env_id", "seats", "evidence"}
+    lists = {"values": (None, 0.5), "named": {"move": None, "grade": made.grade()}}
     assert json_records.to_dict(lists) == {
         "values": [None, 0.5],
-        "named": {"first_move": None, "part": {"size": 1.0, "kind": "a"}},
+        "named": {"move": None, "grade": written},
     }
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 def test_a_number_that_is_not_finite_is_not_written(number):
     with pytest.raises(ValueError, match="not JSON compliant"):
-        json_records.to_json(Part(number))
+        json_records.to_json({"size": number})
 
 
 def test_whole_numbers_are_numbers_and_unknown_fields_are_ignored():
-    assert type(json_records.from_dict(Part, {"size": 1}).size) is float
-    later = {"size": 1.0, "of a later version": 3}
-    assert json_records.from_dict(Part, later) == Part(1.0)
-    assert json_records.from_json(Part, json.dumps(later).encode()) == Part(1.0)
+    fields = json_records.to_dict(made.rates(1.0)) | {"win_rate": 1, "of a later": 3}
+    read = json_records.from_json(Rates, json.dumps(fields).encode())
+    assert read == made.rates(1.0)
+    assert type(read.win_rate) is float
 
 
 def test_flattening_joins_names():
@@ -91,34 +44,23 @@ def test_flattening_joins_names():
     assert json_records.flatten_record(value, "/") == flat
 
 
-@dataclasses.dataclass(frozen=True)
-class Settled:
-    """A record with settings."""
-
-    config: Config
-
-
-@dataclasses.dataclass(frozen=True)
-class Deeper:
-    """A record with settings inside another."""
-
-    settled: Settled
+@pytest.mark.parametrize("preset", PRESETS)
+def test_settings_are_written_and_read_back(preset):
+    plan = Plan(config=PRESETS[preset], preset=preset, seed=7)
+    assert json_records.from_json(Plan, json_records.to_json(plan)) == plan
 
 
-def test_settings_are_written_and_read_back():
+def test_settings_are_written_as_they_are_read():
     config = Config.of(tau=1, gamma=1.0, env_id="hex", eval_games=None)
-    fields = json_records.to_dict(config)
-    assert json_records.to_dict(Settled(config)) == {"config": fields}
     names = [field.name for field in dataclasses.fields(Config)]
     absent = ("first_move", "eval_games", "own")
-    assert [*fields] == [x for x in names if x not in absent]
+    fields = json_records.to_dict(config)
+    assert [*fields] == [name for name in names if name not in absent]
     assert fields["max_positions"] == 2_000_000
-    text = json_records.to_json(Deeper(Settled(config)))
-    read = json_records.from_json(Deeper, text)
-    assert read.settled.config == config
     # A file that is saved again has the same bytes: 1 was written as 1.0.
-    assert json_records.to_json(read) == text
-    assert json_records.from_dict(Settled, {"config": {}}).config == Config()
+    text = json_records.to_json(config)
+    assert json_records.to_json(json_records.from_json(Config, text)) == text
+    assert json_records.from_dict(Config, {}) == Config()
 
 
 def test_another_version_is_refused_with_the_words_of_the_pages():

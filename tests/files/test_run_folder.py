@@ -10,12 +10,9 @@ from jax_ttt.config.errors import Refused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.files import json_records, run_folder
 from jax_ttt.files.run_folder import (
-    Lock,
-    Plan,
     RunFolder,
     RunSummary,
     newest_run,
-    read_settings,
     run_summaries,
 )
 
@@ -89,16 +86,6 @@ def test_a_folder_whose_settings_cannot_be_read_is_not_a_run(make, tmp_path):
     summaries, (reason,) = run_summaries(tmp_path)
     assert summaries == []
     assert str(tmp_path / "odd" / "config.json") in str(reason)
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-def test_the_settings_that_a_run_wrote_are_read(preset, tmp_path):
-    config = PRESETS[preset]
-    file = tmp_path / "config.json"
-    fields = SETTINGS | {"preset": preset, "config": json_records.to_dict(config)}
-    file.write_text(json.dumps(fields))
-    expected = Plan(config=config, preset=preset, seed=7)
-    assert read_settings(file) == read_settings(tmp_path) == expected
 
 
 @pytest.mark.fault
@@ -177,23 +164,3 @@ def test_settings_of_somebody_else_are_not_replaced(tmp_path):
     for name in ("theirs", "pipe"):
         with pytest.raises(Refused, match=r"^--run-dir must be .*config\.json exists$"):
             RunFolder(tmp_path / name).files_to_replace()
-
-
-@pytest.mark.fault
-def test_a_folder_is_locked_until_it_is_closed(tmp_path):
-    run = RunFolder(tmp_path)
-    reason = f"in use by process {os.getpid()}"
-    lock = Lock(run.lock)
-    try:
-        assert run.lock.read_text() == f"{os.getpid()}\n"
-        with pytest.raises(OSError, match=reason):
-            Lock(run.lock)
-        with pytest.raises(Refused, match=f"--resume {tmp_path}: {reason}"):
-            run.check_unlocked("--resume")
-    finally:
-        lock.close()
-    assert list(tmp_path.iterdir()) == []
-    run.lock.write_text("1\n")  # of a process that was killed
-    run.check_unlocked("--resume")
-    Lock(run.lock).close()
-    assert list(tmp_path.iterdir()) == []

@@ -10,8 +10,6 @@ import pytest
 
 from jax_ttt.runtime import atomic_files
 
-ROOT = str(Path(atomic_files.__file__).parents[2])
-
 
 @pytest.mark.fault
 def test_a_new_file_has_the_mode_that_the_umask_gives(tmp_path):
@@ -84,10 +82,3 @@ def test_a_field_that_a_row_lacks_is_empty(tmp_path):
     rows = [{"seed": 1}, {"seed": 2, "wins": 0.5}, {"seed": 3, "losses": 0.25}]
     atomic_files.write_csv(path, rows)
     assert path.read_bytes() == b"seed,wins,losses\r\n1,,\r\n2,0.5,\r\n3,,0.25\r\n"
-
-
-def test_only_temporary_files_of_ours_are_removed(tmp_path):
-    for name in (".mine", "mine.tmp", atomic_files.TEMPORARY.format("file", 1)):
-        (tmp_path / name).touch()
-    atomic_files.remove_temporary(tmp_path)
-    assert sorted(os.listdir(tmp_path)) == [".mine", "mine.tmp"]

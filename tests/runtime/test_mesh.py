@@ -15,7 +15,7 @@ from jax_ttt.files import checkpoint
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime import pytrees
-from jax_ttt.training import agent_batch, loop, many_agents, run_start, run_state
+from jax_ttt.training import agent_batch, loop, many_agents, run_start
 from jax_ttt.training.many_agents import Job
 
 FIELDS = {
@@ -88,40 +88,6 @@ def test_a_sweep_over_devices_has_the_results_of_one(spread):
 def test_more_devices_than_there_are_are_refused(spread):
     with pytest.raises(Refused, match=r"^--devices must be 1 to 8, .* got 9$"):
         spread(9)
-
-
-HALVES = REPLAY.replace(eval_every=3)
-
-
-@pytest.mark.slow
-def test_agents_on_devices_continue_bit_for_bit(spread):
-    mesh = spread(4)
-    steps = [
-        (step.state, run_state.copy_to_host(step.state))
-        for step in run_of(HALVES, mesh=mesh)
-    ]
-    like, half = steps[2]  # evaluated after update 3
-    _, end = steps[-1]
-    assert (half["evaluated"], end["evaluated"]) == (3, 6)
-    state = pytrees.with_leaves(like, half)
-    *_, last = run_of(HALVES, mesh=mesh, state=state)
-    leaves = run_state.copy_to_host(last.state)
-    assert leaves.keys() == end.keys()
-    for name in end.keys() - {"seconds"}:
-        np.testing.assert_array_equal(leaves[name], end[name], err_msg=name)
-
-
-@pytest.mark.slow
-def test_a_state_continues_on_another_number_of_devices(spread):
-    """Also with two agents on each device."""
-    half = next(step for step in run_of(HALVES, mesh=spread(4)) if step.update == 3)
-    state = pytrees.with_leaves(half.state, run_state.copy_to_host(half.state))
-    *_, last = run_of(HALVES, mesh=spread(2), state=state)
-    *_, whole = run_of(HALVES)
-    assert last.update == whole.update == 6
-    leaves = host_leaves(last.state.train_state.params)
-    for name, leaf in host_leaves(whole.state.train_state.params).items():
-        np.testing.assert_allclose(leaves[name], leaf, atol=1e-5, err_msg=name)
 
 
 @pytest.mark.slow

@@ -245,6 +245,7 @@ def test_a_folder_in_use_or_with_a_run_is_refused(killed):
         assert (code, out) == (2, "")
         assert err == f"error: {flag} {killed}: in use by process {os.getpid()}\n"
     lock.close()
+    RunFolder(killed).lock.write_text("1\n")  # left by a process that was killed
     code, out, err = command(*TINY, "--run-dir", killed)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert f"to continue it: python -m jax_ttt.train --resume {killed}" in err
