@@ -46,7 +46,7 @@ faults: $(VENV)/.dev ## cause each fault that must be survived
 snapshots: $(VENV)/.dev ## write the outputs that tests compare again; then read the diff
 	$(RUN) -m pytest -m "not slow" --snapshot-update $$(grep -rl "== snapshot" tests --include="*.py")
 
-mutants: $(VENV)/.dev ## find changes of the code that no test notices; ARGS="--minutes 60"
+mutants: $(VENV)/.dev ## find changes of the code that no test notices; ARGS="--num 60"
 	PYTEST_ADDOPTS="$(TYPED)" $(RUN) -m tools.mutants $(ARGS)
 
 check: $(VENV)/.dev $(CHECKERS)/.made ## lint, format and type checks, as CI does

@@ -1,21 +1,23 @@
 """Change the code a little in one place at a time, and see whether a test fails.
 
-Cosmic Ray makes the changes (mutants) by the rules of tools/mutants.toml, in random
-order. It changes files, so it works in `.mutants`, a clone of the last commit. Its
-results stay there: the next call tries the other mutants. `make clean` removes them.
+Cosmic Ray makes the changes (mutants) by the rules of tools/mutants.toml; a sample of
+them is tried. It changes files, so it works in `.mutants`, a clone of the last commit.
+Its results stay there: after Ctrl-C the next call tries the rest of the same sample.
+`make clean` removes them.
 """
 
 import collections
-import contextlib
 import dataclasses
 import os
+import random
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import tyro
 from cosmic_ray.work_db import WorkDB, use_db
-from cosmic_ray.work_item import TestOutcome, WorkerOutcome
+from cosmic_ray.work_item import TestOutcome, WorkerOutcome, WorkItem, WorkResult
 
 ROOT = Path(__file__).resolve().parents[1]
 CLONE = ROOT / ".mutants"
@@ -23,22 +25,35 @@ SESSION = CLONE / ".git/mutants.sqlite"
 CONFIG = "tools/mutants.toml"
 
 
-def run(*command: str, minutes: float | None = None) -> None:
+def run(*command: str) -> None:
     """Run a command in the clone, with its sources and the programs of this Python."""
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     env = os.environ | {"PATH": path, "PYTHONPATH": str(CLONE)}
-    seconds = None if minutes is None else 60 * minutes
-    subprocess.run(command, cwd=CLONE, env=env, check=True, timeout=seconds)
+    subprocess.run(command, cwd=CLONE, env=env, check=True)
 
 
-def find_mutants() -> None:
-    """Clone the last commit and list its mutants; its own tests must pass."""
+def place(item: WorkItem) -> tuple[str, str, int]:
+    """Return what names a mutant in all clones of a commit."""
+    (mutation,) = item.mutations
+    return str(mutation.module_path), mutation.operator_name, mutation.occurrence
+
+
+def find_mutants(num: int, seed: int) -> None:
+    """Clone the last commit and draw its mutants; its own tests must pass."""
     subprocess.run(["git", "clone", "--quiet", ROOT, CLONE], check=True)
-    folders = [f"tests/{name}" for name in ("dqn", "solver", "games", "grading")]
-    run("python", "-m", "pytest", "-q", "-p", "no:xdist", "-m", "not slow", *folders)
+    config = tomllib.loads((CLONE / CONFIG).read_text("utf-8"))
+    folders = [Path(path).name for path in config["cosmic-ray"]["module-path"]]
+    tests = [f"tests/{name}" for name in folders]
+    run("python", "-m", "pytest", "-q", "-p", "no:xdist", "-m", "not slow", *tests)
     new = SESSION.with_suffix(".new")
     run("cosmic-ray", "init", CONFIG, str(new))
     run("cr-filter-operators", str(new), CONFIG)
+    with use_db(new, WorkDB.Mode.open) as session:
+        found = sorted(session.pending_work_items, key=place)
+        drawn = random.Random(seed).sample(found, k=min(num, len(found)))
+        left_out = {item.job_id for item in found} - {item.job_id for item in drawn}
+        skipped = WorkResult(worker_outcome=WorkerOutcome.SKIPPED)
+        session.set_multiple_results(left_out, skipped)
     new.rename(SESSION)
 
 
@@ -64,20 +79,21 @@ def report() -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Args:
-    """Try the mutants that were not tried yet, and print a report."""
+    """Try a sample of the mutants, or what is left of one, and print a report."""
 
-    minutes: float | None = None
-    """Stop after so many minutes; by default, try all."""
+    num: int = 200
+    """Number of mutants in a new sample."""
+    seed: int = 2026
+    """Seed of a new sample."""
 
 
 def main(args: Args) -> None:
-    """Try the mutants that were not tried yet, and print a report."""
+    """Try a sample of the mutants, or what is left of one, and print a report."""
     if not SESSION.exists():
-        find_mutants()
+        find_mutants(num=args.num, seed=args.seed)
     run("git", "checkout", "--quiet", ".")  # an earlier call may have been killed
     try:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            run("cosmic-ray", "exec", CONFIG, str(SESSION), minutes=args.minutes)
+        run("cosmic-ray", "exec", CONFIG, str(SESSION))
     finally:
         report()
 
