@@ -1,6 +1,7 @@
 """The theorems of proofs/: what Coq checks, and that it refuses what is wrong."""
 
 import dataclasses
+import functools
 import json
 import os
 import re
@@ -8,17 +9,14 @@ import runpy
 import shutil
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 import small_boards
-import tiny
 from flax import nnx
 
 import jax_ttt
-from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.player_kinds import ALL
 from jax_ttt.games import position_keys
 from jax_ttt.games import tree as trees
@@ -123,34 +121,48 @@ def unturned(agent):
     return dataclasses.replace(agent, description=description)
 
 
-REFUSED = {
-    "float": "it has no network of integers: see jax_ttt.correct",
-    "table": "it has no network of integers: see jax_ttt.correct",
-    "other game": "its game must be one of tic_tac_toe, connect_4x4",
-    "beaten": "no certificate: as X it loses the game",
-    "absent": "No such file",
-}
+def scaled(agent, scale):
+    """Return the agent with another scale of its first units."""
+    first = agent.params["layer0"]
+    scales = np.full_like(first["scale"], scale)
+    params = nnx.State({**agent.params, "layer0": {**first, "scale": scales}})
+    return dataclasses.replace(agent, params=params)
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_an_agent_without_a_theorem_is_refused_in_one_line(tmp_path, name):
-    path = {"table": ALL["table"], "other game": ALL["connect-7x6"]}.get(name)
-    path = path or tmp_path / "agent.safetensors"
-    agent = jax_ttt.load(ALL["network"])
-    if name == "float":
-        tiny.save_untrained(path)
-    elif name == "beaten":
-        saved_agents.save_agent(beaten(agent), path)
-    with pytest.raises(
-        (OSError, ValueError), match=re.escape(REFUSED[name])
-    ) as refused:
+@pytest.mark.parametrize(
+    ("path", "change", "reason"),
+    [
+        (ALL["table"], None, "it has no network of integers: see jax_ttt.correct"),
+        (ALL["connect-7x6"], None, "its game must be one of tic_tac_toe, connect_4x4"),
+        (ALL["network"], beaten, "no certificate: as X it loses the game"),
+        (Path("absent"), None, "No such file"),
+    ],
+)
+def test_an_agent_without_a_theorem_is_refused_in_one_line(
+    path, change, reason, tmp_path
+):
+    if change is not None:
+        agent = change(jax_ttt.load(path))
+        path = tmp_path / "agent.safetensors"
+        saved_agents.save_agent(agent, path)
+    with pytest.raises((OSError, ValueError), match=re.escape(reason)) as refused:
         coq_agent.coq_file(path)
     assert "\n" not in str(refused.value)
 
 
-def test_a_network_that_sees_boards_as_they_are_is_refused():
-    agent = unturned(jax_ttt.load(ALL["network"]))
-    with pytest.raises(jax_ttt.Refused, match="its network must see canonical boards"):
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (unturned, "its network must see canonical boards"),
+        *(
+            (functools.partial(scaled, scale=scale), "scales not of 2**-n")
+            for scale in (0.3, 2.0, np.nextafter(np.float32(2**-10), 0), 2.0**-25)
+        ),
+    ],
+)
+def test_a_network_that_the_proofs_lack_is_refused(change, reason):
+    agent = change(jax_ttt.load(ALL["network"]))
+    with pytest.raises(jax_ttt.Refused, match=re.escape(reason)):
         coq_agent.coq_network(agent, {})
 
 
@@ -171,41 +183,14 @@ def test_a_certificate_can_write_nothing_else_into_the_file(tmp_path):
             coq_agent.coq_file(path)
 
 
-LAYER = {"kernel": [[1]], "bias": [0], "scale": [0.5]}
-
-
-@pytest.mark.parametrize(
-    ("part", "value"),
-    [
-        ("scale", [0.3]),
-        ("scale", [2.0]),
-        ("scale", [np.nextafter(np.float32(2**-10), np.float32(0))]),
-        ("scale", [2.0**-25]),
-        ("bias", [[0]]),
-    ],
-)
-def test_a_layer_that_the_proofs_lack_is_refused(part, value):
-    layer = {name: np.array(value) for name, value in LAYER.items()}
-    assert coq_agent.coq_layer(layer) == "[\nOutput [1] (0) 1]"
-    with pytest.raises(jax_ttt.Refused, match="a convolution, or scales not of"):
-        coq_agent.coq_layer({**layer, part: np.array(value)})
-
-
 @pytest.mark.slow
 def test_the_command_says_in_one_line_what_is_wrong(tmp_path):
-    out = tmp_path / "out.v"
-    command = [
-        sys.executable,
-        "-m",
-        "tools.coq_agent",
-        str(tmp_path / "absent"),
-        str(out),
-    ]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    words = [sys.executable, "-m", "tools.coq_agent", "absent", tmp_path / "out.v"]
+    result = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 1
     assert len(result.stderr.splitlines()) == 1
     assert "is refused: " in result.stderr
-    assert not out.exists()
+    assert not (tmp_path / "out.v").exists()
 
 
 def test_make_says_how_to_get_coq(tmp_path):
@@ -218,14 +203,6 @@ def test_make_says_how_to_get_coq(tmp_path):
         "Coq is needed: the package coq of Debian and Ubuntu, or https://coq.inria.fr"
     )
     assert result.stderr.splitlines()[0] == message
-
-
-@pytest.mark.slow
-@needs_coq
-def test_the_table_and_the_nim_player_assume_nothing(library):
-    for name in ("Table_tic_tac_toe", "Nim"):
-        shutil.copy(PROOFS / f"{name}.v", library)
-    assert compiled(library, "Table_tic_tac_toe", "Nim").count(CLOSED) == 3
 
 
 def other_weight(text):
@@ -303,17 +280,6 @@ def random_games(number):
     return games
 
 
-def key_of(board):
-    """Return the key of `docs/check_strategy.py`: bits by column from the bottom."""
-    columns = (board[column::4].replace("-", "")[::-1] for column in range(4))
-    bits = (
-        sum(2**row for row, stone in enumerate(stones) if stone == "X")
-        + 2 ** len(stones)
-        for stones in columns
-    )
-    return sum(number << 5 * column for column, number in enumerate(bits))
-
-
 def moves_of_coq(library, path, boards):
     """Return the moves that Coq computes for an agent's file on boards."""
     text = coq_agent.coq_file(path)
@@ -326,61 +292,25 @@ def moves_of_coq(library, path, boards):
 
 @pytest.mark.slow
 @needs_coq
-def test_coq_and_jax_choose_the_same_moves_on_a_thousand_boards(library, host_tree):
-    keys = position_keys.numbers_of("tic_tac_toe", host_tree.env_state)
-    keys = keys[host_tree.decisions]
-    places = np.random.default_rng(0).choice(len(keys), 1000, replace=False)
-    boards = certificates.board_texts("tic_tac_toe", keys[places])
-    policy = jax_ttt.player(jax_ttt.load(ALL["network"])).policy
-    moves = np.asarray(policy)[host_tree.decisions[places]].argmax(axis=1)
-    assert moves_of_coq(library, ALL["network"], boards) == moves.tolist()
-
-
-@pytest.mark.slow
-@needs_coq
-def test_three_programs_choose_the_same_moves_on_a_thousand_boards(library):
-    games = random_games(1000)
-    agent = jax_ttt.load(AGENT_4X4)
-    moves = [jax_ttt.best_move(agent, game) for game in games.values()]
-    assert moves_of_coq(library, AGENT_4X4, games) == moves
-    checker = runpy.run_path(str(ROOT / "docs" / "check_strategy.py"))
-    strategy = checker["Agent"](str(AGENT_4X4))
-    moves_of_numpy = {}
-    with ThreadPoolExecutor(1) as pool:
-        for stones in range(16):
-            level = [board for board in games if board.count("-") == 16 - stones]
-            keys = np.array(sorted(map(key_of, level)), np.uint64)
-            chosen = strategy.moves(keys, stones, pool) if level else []
-            moves_of_numpy |= zip(keys.tolist(), list(chosen), strict=True)
-    assert moves == [moves_of_numpy[key_of(board)] for board in games]
-
-
-@pytest.mark.slow
-def test_three_programs_count_the_same_own_boards():
-    """Coq compares the number in the file with its own, in `make theorem`."""
-    text = coq_agent.coq_file(AGENT_4X4)
-    agent = jax_ttt.player(jax_ttt.load(AGENT_4X4))
-    moves, _ = certificates.proven_moves(agent)
-    for seat in SEATS:
-        assert f"by_walk {len(moves[seat])}%N" in text
-        classes = {min(board, mirrored(board)) for board in moves[seat]}
-        words = [
-            sys.executable,
-            "docs/check_strategy.py",
-            str(AGENT_4X4),
-            "--seat",
-            seat,
-        ]
-        words += ["--goal", "not-lose"]
-        result = subprocess.run(
-            words, cwd=ROOT, capture_output=True, text=True, check=True
-        )
-        assert f", never loses: {len(classes):,} boards of the agent" in result.stdout
-
-
-def mirrored(board):
-    """Return the mirror image of a board of 4 x 4."""
-    return "".join(board[row : row + 4][::-1] for row in range(0, 16, 4))
+@pytest.mark.parametrize("name", ["tic_tac_toe", "connect_4x4"])
+def test_coq_and_jax_choose_the_same_moves_on_a_thousand_boards(
+    name, library, host_tree
+):
+    """`test_check_strategy.py` compares those of 4 x 4 with a third program's."""
+    if name == "tic_tac_toe":
+        path = ALL["network"]
+        keys = position_keys.numbers_of(name, host_tree.env_state)
+        decisions = host_tree.decisions
+        places = np.random.default_rng(0).choice(decisions, 1000, replace=False)
+        boards = certificates.board_texts(name, keys[places])
+        policy = jax_ttt.player(jax_ttt.load(path)).policy
+        moves = np.asarray(policy)[places].argmax(axis=1).tolist()
+    else:
+        path, games = AGENT_4X4, random_games(1000)
+        agent = jax_ttt.load(path)
+        boards = [*games]
+        moves = [jax_ttt.best_move(agent, game) for game in games.values()]
+    assert moves_of_coq(library, path, boards) == moves
 
 
 @pytest.mark.slow
