@@ -74,11 +74,10 @@ def test_the_ending_of_a_file_selects_its_format(path_type, tmp_path):
         assert path.read_bytes().startswith(start)
 
 
-@pytest.mark.parametrize("path_type", [str, Path])
-@pytest.mark.parametrize("name", ["a.gif", "a", "a.svg.txt"])
-def test_another_ending_is_refused(name, path_type, tmp_path):
-    path = tmp_path / name
-    reason = rf"{re.escape(str(path))}: .* \.svg, \.png or \.pdf"
-    with pytest.raises(Refused, match=reason):
-        pictures.Picture("<svg/>").save(path_type(path))
-    assert not path.exists()
+def test_another_ending_is_refused(tmp_path):
+    for name in ("a.gif", "a", "a.svg.txt"):
+        path = tmp_path / name
+        reason = rf"{re.escape(str(path))}: .* \.svg, \.png or \.pdf"
+        with pytest.raises(Refused, match=reason):
+            pictures.Picture("<svg/>").save(path)
+        assert not path.exists()

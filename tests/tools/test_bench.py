@@ -12,7 +12,7 @@ from jax_ttt import cli
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.shared_flags import MachineFlags
 from tools import bench
-from tools.benchmarks import growth, processes, speed, startup, updates
+from tools.benchmarks import gpu, growth, processes, speed, startup, updates
 
 
 @pytest.fixture
@@ -31,6 +31,9 @@ def smallest(monkeypatch):
     monkeypatch.setattr(speed, "NUM_GAMES", 2**14)
     monkeypatch.setattr(updates, "NUM_PRODUCTS", 2)
     monkeypatch.setattr(startup, "COMMANDS", {})
+    jobs = {name: gpu.JOBS[name] for name in ("train_cold", "sweep_table")}
+    monkeypatch.setattr(gpu, "JOBS", jobs)
+    monkeypatch.setattr(gpu, "QUICK_LIMIT", 600)  # a loaded machine may take long
 
     def run_module(module, args, *others, **options):
         flags = tiny.flags() if module == "jax_ttt.train" else []
@@ -46,12 +49,13 @@ def smallest(monkeypatch):
 def test_every_part_runs(smallest, tmp_path, capsys):
     file, svg = tmp_path / "figures.json", tmp_path / "growth.svg"
     few = ["--quick", "--presets", "table", "--num-seeds", "1", "--rounds", "1"]
-    flags = [*few, "--json", "--out", str(file), "--svg", str(svg)]
+    flags = [*few, "--json", "--out", str(file), "--svg", str(svg), "--only"]
+    flags += get_args(bench.Part)
     assert commands.run(bench, flags) == 0
     results = json.loads(file.read_text("utf-8"))
     assert json.loads(capsys.readouterr().out) == results  # and nothing else
     figures = results["parts"]
-    assert figures.keys() == set(get_args(bench.Part)) - set(bench.ON_REQUEST)
+    assert figures.keys() == {*get_args(bench.Part)}
     assert figures["tabular"]["games"] == 14_016
     assert figures["proof"]["table"]["num_seeds"] == 1
     assert figures["growth"].keys() == {"num_envs", "hidden_size", "num_seeds"}
@@ -59,4 +63,20 @@ def test_every_part_runs(smallest, tmp_path, capsys):
     moves = per_game["median"] * per_game["wall_seconds"] / 2**14
     assert moves == pytest.approx(7.63, abs=0.05)  # moves of a random game
     assert {"training_cold", "training_warm"} <= figures["startup"].keys()
+    training, sweep = figures["gpu"]["commands"].values()
+    assert training["updates"] == 4
+    moves = training["moves_per_second"] * training["training_seconds"]
+    assert moves == pytest.approx(4 * 8)
+    assert (sweep["num_agents"], sweep["finished"]) == (2, 2)
+    assert 0 <= sweep["proven"] <= 2
     assert "</svg>" in svg.read_text("utf-8")
+
+
+def test_ctrl_c_keeps_the_parts_that_are_finished(monkeypatch, capsys):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    measured = {"steps": lambda: {"games": 3}, "arena": interrupt}
+    monkeypatch.setattr(bench, "parts", lambda args: measured)
+    assert commands.run(bench, ["--json"]) == 130
+    assert json.loads(capsys.readouterr().out)["parts"] == {"steps": {"games": 3}}

@@ -1,11 +1,7 @@
 """The part `gpu` of the benchmark: whole commands in processes with time limits."""
 
-import json
-
 import commands
-import pytest
 
-from tools import bench
 from tools.benchmarks import gpu
 from tools.benchmarks.gpu import Job
 
@@ -45,27 +41,3 @@ def test_the_commands_take_their_words():
         config = commands.parse(command, f"{job.words} {job.quick}".split()).config
         assert config.num_envs * config.num_updates == 32
     assert sum(job.limit for job in gpu.JOBS.values()) <= 225
-
-
-@pytest.mark.slow
-def test_the_quick_size_runs_on_a_cpu(tmp_path, capsys, monkeypatch):
-    """A training, and a sweep; each compiles all of its programs."""
-    jobs = {name: gpu.JOBS[name] for name in ("train_cold", "sweep_table")}
-    monkeypatch.setattr(gpu, "JOBS", jobs)
-    monkeypatch.setattr(gpu, "QUICK_LIMIT", 600)  # a loaded machine may take long
-    file = tmp_path / "gpu.json"
-    flags = ["--only", "gpu", "--quick", "--json", "--out", str(file)]
-    assert commands.run(bench, flags) == 0
-    results = json.loads(file.read_text("utf-8"))
-    assert json.loads(capsys.readouterr().out) == results
-    rows = results["parts"]["gpu"]["commands"]
-    assert rows.keys() == jobs.keys()
-    for name, row in rows.items():
-        assert row["seconds"] is not None, row
-        if name.startswith("sweep"):
-            assert (row["num_agents"], row["finished"]) == (2, 2)
-            assert 0 <= row["proven"] <= 2
-        else:
-            assert row["updates"] == 4
-            moves = row["moves_per_second"] * row["training_seconds"]
-            assert moves == pytest.approx(4 * 8)

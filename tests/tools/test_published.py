@@ -1,9 +1,11 @@
 """The command that trains the published systems, and what it prints."""
 
 import csv
+import itertools
 import json
 
 import commands
+import made
 import pytest
 import tiny
 
@@ -26,16 +28,20 @@ def test_each_agent_is_in_the_json_object_and_in_the_csv_file(
         assert [agent["seed"] for agent in system["agents"]] == [7, 8]
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [(row["preset"], row["seed"]) for row in rows] == [
-        ("matlab", "7"),
-        ("matlab", "8"),
-        ("go-second", "7"),
-        ("go-second", "8"),
+    names = [*itertools.product(("matlab", "go-second"), ("7", "8"))]
+    assert [(row["preset"], row["seed"]) for row in rows] == names
+
+
+def test_agents_that_diverged_and_those_that_can_be_beaten_are_named():
+    agents = [
+        made.agent(7, made.exact((0.5,), (0.5,), unbeatable=True)),
+        made.agent(8, made.exact((0.75,), (0.25,))),
+        made.agent(9),
     ]
-    for row in rows:
-        assert sum(
-            float(row[f"first_{r}"]) for r in ("win_rate", "draw_rate", "loss_rate")
-        ) == pytest.approx(1)
+    text = " ".join(published.comparison_table({"matlab": agents}).split())
+    assert text.endswith("Beatable seeds: 8. Diverged seeds: 9.")
+    assert "62.50/25.00/12.50" in text, "the mean of two"
+    assert "1 of 3" in text
 
 
 @pytest.mark.slow

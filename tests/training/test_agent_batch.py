@@ -1,10 +1,9 @@
 """How a batch of agents runs: its keys, its programs and its rows of metrics."""
 
-import re
-
 import jax
 import numpy as np
 import pytest
+import tiny
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
@@ -38,73 +37,56 @@ def test_the_keys_of_runs_are_the_data_of_their_seeds_keys(algorithm):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("preset", ["default", "table"])
+@pytest.mark.parametrize("config", [tiny.CONFIG, PRESETS["table"]])
 def test_the_programs_of_more_agents_have_no_more_parameters_and_constants(
-    preset, tree
+    config, tree
 ):
     """So the host does no work for each agent when it calls or makes a program."""
-    config = PRESETS[preset].replace(num_envs=4)
-    if preset == "default":
-        config = config.replace(hidden_size=8)
 
     def sizes(num_agents):
         """Return the parameters and constants of each program."""
-        seeds = range(num_agents)
-        learner = run_start.make_learner([config] * num_agents, seeds)
-        keys = run_keys(seeds)
-        state = (
-            agent_batch.start_program.jitted().trace(learner, keys, mesh=None).out_info
-        )
-        lowered = [
-            agent_batch.start_program.jitted().lower(learner, keys, mesh=None),
+        learner = run_start.make_learner([config] * num_agents, range(num_agents))
+        keys = run_keys(range(num_agents))
+        start = agent_batch.start_program.jitted().trace(learner, keys, mesh=None)
+        state = start.out_info
+        before = metrics.no_updates((num_agents,))
+        graded = (learner.network, state.average_params, tree, state.update, keys)
+        programs = [
+            start.lower(),
             agent_batch.chunk_program.jitted().lower(
-                learner, state, 1, metrics.no_updates((num_agents,)), mesh=None
+                learner, state, 1, before, mesh=None
             ),
             agent_batch.evaluation_program.jitted().lower(
-                learner.network,
-                state.average_params,
-                tree,
-                state.update,
-                keys,
-                num_games=64,
-                mesh=None,
+                *graded, num_games=64, mesh=None
             ),
         ]
-        return [parameters_and_constants(program.as_text()) for program in lowered]
+        texts = [program.as_text() for program in programs]
+        heads = [text.split("@main(")[1].split(" -> ")[0] for text in texts]
+        constants = [text.count("stablehlo.constant") for text in texts]
+        return constants, [head.count("%arg") for head in heads]
 
     assert sizes(2) == sizes(64)
 
 
-def parameters_and_constants(text):
-    main = text[text.index("func.func public @main(") :].split(" -> ")[0]
-    return len(re.findall(r"%arg\d+:", main)), text.count("stablehlo.constant")
-
-
 def row_ends(num_updates, eval_every):
-    """Return the updates where the rows of a run end."""
+    """Return where rows end, wherever they are cut."""
     config = Config.of(num_updates=num_updates, eval_every=eval_every)
-    ends = [0]
-    while ends[-1] < num_updates:
-        ends.append(agent_batch.row_end(config, ends[-1]))
-    within = {agent_batch.row_end(config, update) for update in range(num_updates)}
-    assert sorted(within) == ends[1:], "wherever a row is cut, it ends alike"
-    return ends[1:]
+    return {agent_batch.row_end(config, update) for update in range(num_updates)}
 
 
 def test_a_row_is_of_fifty_updates_or_fewer_before_an_evaluation_or_the_end():
-    assert row_ends(120, 110) == [50, 100, 110, 120]
-    assert row_ends(150, 1000) == [50, 100, 150]
-    assert row_ends(7, 3) == [3, 6, 7]
-    assert row_ends(100_000, 1000) == [*range(50, 100_001, 50)]
+    assert row_ends(120, 110) == {50, 100, 110, 120}
+    assert row_ends(150, 1000) == {50, 100, 150}
+    assert row_ends(7, 3) == {3, 6, 7}
+    assert row_ends(100_000, 1000) == {*range(50, 100_001, 50)}
 
 
 @pytest.mark.parametrize("eval_every", [1000, 70_000])
 def test_a_long_run_has_two_thousand_rows_besides_its_evaluations(eval_every):
-    num_updates = 300_001
-    ends = row_ends(num_updates, eval_every)
-    evaluations = {*range(eval_every, num_updates, eval_every), num_updates}
-    assert evaluations <= {*ends}
-    assert len({*ends} - evaluations) <= 2000
+    ends = row_ends(300_001, eval_every)
+    evaluations = {*range(eval_every, 300_001, eval_every), 300_001}
+    assert evaluations <= ends
+    assert len(ends - evaluations) <= 2000
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """A run's programs, its evaluations and its opponent."""
 
-import functools
 import time
 
 import jax
@@ -39,30 +38,21 @@ def test_an_evaluation_is_of_the_agent_and_not_of_its_target(tree):
     )
     *_, last = run_of(tiny.CONFIG.replace(tau=0.1), 3)
     assert last.evaluation is not None
-    of_agent, of_target = (
-        jax.tree.leaves(grade(params))
-        for params in (
-            last.params(),
-            agent_batch.only_agent(last.state.train_state.target_params),
-        )
-    )
-    results = jax.tree.leaves(agent_batch.only_agent(last.evaluation.exact))
-    for result, expected in zip(results, of_agent, strict=True):
-        np.testing.assert_allclose(result, expected, atol=1e-6)
-    assert any(
-        (result != other).any()
-        for result, other in zip(results, of_target, strict=True)
-    )
+    rates, *_ = agent_batch.only_agent(last.evaluation.exact)
+    of_agent, *_ = grade(last.params())
+    target = agent_batch.only_agent(last.state.train_state.target_params)
+    of_target, *_ = grade(target)
+    np.testing.assert_allclose(rates, of_agent, atol=1e-6)
+    assert (rates != of_target).any()
 
 
 def test_the_games_of_an_evaluation_have_random_numbers_of_their_own():
     """Training draws from another stream of the run's key."""
     network = network_from(tiny.CONFIG.architecture)
+    num_games = tiny.CONFIG.num_eval_games(is_exact=True)
     play = jax.jit(
-        functools.partial(
-            training_evaluation.play_random,
-            network,
-            num_games=tiny.CONFIG.num_eval_games(is_exact=True),
+        lambda params, key: training_evaluation.play_random(
+            network, params, key, num_games=num_games
         )
     )
 
@@ -80,8 +70,11 @@ def test_the_games_of_an_evaluation_have_random_numbers_of_their_own():
     assert sampled == of_grading != of_training
 
 
-def leaves(player):
-    return [np.asarray(leaf) for leaf in jax.tree.leaves(player)]
+def are_equal(player, other):
+    """Return whether all leaves of two players are equal."""
+    assert jax.tree.structure(player) == jax.tree.structure(other)
+    same = jax.tree.map(np.array_equal, player, other)
+    return all(jax.tree.leaves(same))
 
 
 @pytest.mark.parametrize("name", ["random", "minimax", "mcts:4"])
@@ -97,11 +90,8 @@ def test_the_opponent_is_the_one_in_the_settings_with_its_own_random_numbers(nam
         registry.training_opponent(spec, config.env_id, key)
         for key in (streams.opponent, streams.training)
     )
-    assert jax.tree.structure(opponent.player) == jax.tree.structure(expected)
-    pairs = zip(leaves(opponent.player), leaves(expected), strict=True)
-    assert all(np.array_equal(leaf, other) for leaf, other in pairs)
-    pairs = zip(leaves(opponent.player), leaves(of_training), strict=True)
-    is_equal = all(np.array_equal(leaf, other) for leaf, other in pairs)
+    assert are_equal(opponent.player, expected)
+    is_equal = are_equal(opponent.player, of_training)
     assert is_equal == (name != "mcts:4"), "only MCTS has random numbers"
 
 

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 
+import as_users
 import commands
 import jax
 import numpy as np
@@ -39,11 +40,6 @@ def flags_of(variant):
     else:
         flags = TINY
     return [*flags, *VARIANTS[variant].split()]
-
-
-def contents(path):
-    """Return the contents of all files of a run."""
-    return {p: p.read_bytes() for p in path.rglob("*") if p.is_file()}
 
 
 def updates_of(path):
@@ -148,14 +144,14 @@ def test_seconds_are_those_of_the_whole_run(killed):
 
 def test_a_run_that_has_ended_names_the_way_to_go_on(whole):
     path = whole("default")
-    before = contents(path)
+    before = as_users.contents(path)
     code, out, err = command("--resume", path)
     assert (code, err) == (0, "")
     assert out == (
         f"the run in {path} ended at update 4; to go on: "
         f"python -m jax_ttt.train --resume {path} --num-updates 8\n"
     )
-    assert contents(path) == before
+    assert as_users.contents(path) == before
 
 
 @pytest.mark.slow
@@ -190,13 +186,13 @@ def test_a_longer_run_continues_and_its_new_end_is_saved_at_once(whole, tmp_path
 def test_flags_that_differ_from_the_plan_are_refused(
     flags, first, second, killed, monkeypatch
 ):
-    before = contents(killed)
+    before = as_users.contents(killed)
     monkeypatch.setattr(train.cli, "set_up_device", None)  # nothing is set up
     code, out, err = command("--resume", killed, *flags.split())
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert first in err
     assert second in err
-    assert contents(killed) == before
+    assert as_users.contents(killed) == before
 
 
 def test_flags_that_change_nothing_are_allowed(killed, whole):
@@ -304,7 +300,7 @@ def test_a_folder_that_another_process_continued_is_refused(killed):
     """After the checkpoint was read, and before the folder was locked."""
     args = commands.parse(train, ["--resume", str(killed)])
     shutil.copy(args.latest.path, killed / "checkpoint-9.safetensors")
-    before = contents(killed)
+    before = as_users.contents(killed)
     with pytest.raises(Refused, match="another process has continued it"):
         train.main(args)
-    assert contents(killed) == before
+    assert as_users.contents(killed) == before
