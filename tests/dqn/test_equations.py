@@ -164,12 +164,6 @@ def test_the_loss_and_its_gradient_by_hand():
     assert float(squared) == pytest.approx((0.125 + 2) / 4)
 
 
-@pytest.mark.parametrize(("tau", "expected"), [(0.0, 2.0), (1.0, 6.0), (0.25, 3.0)])
-def test_one_polyak_step(tau, expected):
-    new = jax.jit(equations.polyak)({"w": row(6.0)}, {"w": row(2.0)}, tau)
-    assert new["w"].tolist() == [expected]
-
-
 @pytest.mark.parametrize(
     ("span", "update", "tau"),
     [(1.0, 0, 1.0), (0.5, 0, 1.0), (0.0, 7, 1.0), (1.0, 3, 1 / 4), (0.5, 4, 1 / 3)],

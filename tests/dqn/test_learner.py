@@ -123,15 +123,6 @@ def test_the_bits_of_a_run_depend_on_its_seed():
         assert not are_equal(getattr(one, name), getattr(other, name))
 
 
-def test_the_schedules_end_with_the_last_update(trained):
-    _, last = trained
-    _, first = do_update(CONFIG, start(0))
-    epsilons = float(first.epsilon), float(last.epsilon)
-    assert epsilons == (CONFIG.epsilon_start, CONFIG.epsilon_end)
-    rates = float(first.learning_rate), float(last.learning_rate)
-    assert rates == (pytest.approx(CONFIG.learning_rate), 0)
-
-
 def test_the_agent_is_the_average_of_its_weights_which_does_not_change_the_training(
     trained,
 ):
@@ -276,18 +267,6 @@ def test_an_update_is_one_step_of_sgd_on_the_squared_error_to_double_dqns_target
         *map(numbers, (state.params, grads, new.params)), strict=True
     ):
         np.testing.assert_allclose(params, old - 0.5 * grad, atol=1e-6)
-
-
-def test_weight_decay_shrinks_each_weight_in_proportion():
-    """If all games are over the gradient is 0, so AdamW's step is only the decay."""
-    state = start(5, LOCKSTEP)
-    over = state.env_state.replace(terminated=np.ones(16, bool))
-    after, metrics = do_update(LOCKSTEP, dataclasses.replace(state, env_state=over))
-    assert float(metrics.grad_norm) == 0
-    rate = LOCKSTEP.learning_rate * LOCKSTEP.weight_decay
-    assert rate == 2e-3
-    for old, new in zip(numbers(state.params), numbers(after.params), strict=True):
-        np.testing.assert_allclose(new - old, -rate * old, atol=3e-7)
 
 
 REPLAY = CONFIG.replace(

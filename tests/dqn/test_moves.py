@@ -11,7 +11,6 @@ from jax_ttt.dqn import exploration, random_numbers
 from jax_ttt.dqn.learner import DQN
 from jax_ttt.games import pgx_games
 from jax_ttt.networks import q_network
-from jax_ttt.players.player import random_player
 
 CONFIG = Config.of(
     opponent="scripted",
@@ -124,13 +123,19 @@ def test_a_win_a_draw_and_a_loss_have_the_rewards_of_the_settings(rewards):
 
 
 @pytest.mark.parametrize(
-    ("seat", "actions", "stones"),
-    [("first", [4, 8], [{4, 8}, {0, 1}]), ("second", [8], [{8}, {1, 4}])],
+    ("config", "actions", "stones"),
+    [
+        (SELF_PLAY, [4, 8], [{4}, {8}]),
+        (CONFIG.replace(seat="first"), [4, 8], [{4, 8}, {0, 1}]),
+        (CONFIG.replace(seat="second"), [8], [{8}, {1, 4}]),
+    ],
+    ids=["self", "first", "second"],
 )
-def test_a_forced_first_move_is_the_first_move_of_a_game_alone(seat, actions, stones):
+def test_a_forced_first_move_is_the_first_move_of_a_game_alone(config, actions, stones):
     """The agent wants to play cell 8, and the opponent cell 0 and then cell 1."""
-    config = CONFIG.replace(seat=seat, first_move=4)
-    learner = DQN.of(config, learners.scripted(config, [0, 1]))
+    config = config.replace(first_move=4)
+    opponent = None if config.is_self_play else learners.scripted(config, [0, 1])
+    learner = DQN.of(config, opponent)
     env_state = start(learner)
     for action in actions:
         env_state, row = play(learner, env_state, np.int32(8))
@@ -138,42 +143,6 @@ def test_a_forced_first_move_is_the_first_move_of_a_game_alone(seat, actions, st
     assert env_state.terminated.tolist() == [False], "no move was illegal"
     (board,) = np.asarray(env_state.observation)
     assert [{*np.flatnonzero(board[..., i])} for i in (0, 1)] == stones
-
-
-@jax.jit
-def random_moves(learner):
-    """Return the games after each of three random moves of the agent."""
-    params = q_network.init_params(learner.network, jax.random.key(0))
-
-    def play(env_state, key):
-        keys = jax.random.split(key, 3)
-        turn = random_numbers.draw_turn(keys, learner.config.num_envs)
-        env_state, _ = learner.play(params, env_state, turn, epsilon=jnp.float32(1))
-        return env_state, env_state
-
-    env_state = learner.opponent.start(jax.random.key(1))
-    return jax.lax.scan(play, env_state, jax.random.split(jax.random.key(2), 3))[1]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seat", ["self", "both"])
-def test_a_forced_first_move_opens_every_game_and_no_other_is_forced(seat):
-    config = SELF_PLAY if seat == "self" else CONFIG.replace(seat=seat)
-    config = config.replace(first_move=4, num_envs=512)
-    opponent = learners.versus(config, random_player)
-    learner = DQN.of(config, None if seat == "self" else opponent)
-    states = jax.device_get(random_moves(learner))
-    # Only an illegal move ends a game in less than five moves.
-    assert not (states.terminated & (states._step_count < 5)).any()
-    replied = jax.tree.map(lambda leaf: leaf[1 if seat == "self" else 0], states)
-    mine, yours = np.moveaxis(np.asarray(replied.observation), -1, 0)
-    to_first = np.asarray(replied._step_count % 2 == 0)[:, None, None]
-    first = np.where(to_first, mine, yours).reshape(-1, 9)
-    second = np.where(to_first, yours, mine).reshape(-1, 9)
-    assert first[:, 4].all()
-    assert (second.sum(axis=1) == 1).all()
-    counts = second.sum(axis=0)[[0, 1, 2, 3, 5, 6, 7, 8]]
-    assert ((counts - 64) ** 2 / 64).sum() < 24.3  # uniform: 99.9% with 7 degrees
 
 
 def test_random_openings_have_all_lengths_by_the_place_of_a_game():

@@ -1,37 +1,12 @@
 """The random numbers of updates: independent, and the same for any chunks."""
 
 import jax
-import jax.numpy as jnp
 import learners
 import numpy as np
 
 from jax_ttt.config.settings import Config
 
 CONFIG = Config.of(num_envs=1000)
-
-
-@jax.jit
-def key_data(drawn):
-    """Return random numbers with the data of their keys."""
-    is_key = jax.dtypes.prng_key
-    return jax.tree.map(
-        lambda x: jax.random.key_data(x) if jnp.issubdtype(x.dtype, is_key) else x,
-        drawn,
-    )
-
-
-def data(drawn):
-    """Return random numbers, and the data of their keys, as NumPy arrays."""
-    return jax.device_get(key_data(drawn))
-
-
-def test_an_updates_numbers_depend_only_on_its_index():
-    key = jax.random.key(3)
-    chunk = jax.vmap(lambda update: learners.draw(CONFIG, key, update))(np.arange(5, 9))
-    for row, update in enumerate(range(5, 9)):
-        alone = learners.draw(CONFIG, key, update)
-        for a, b in zip(*map(jax.tree.leaves, map(data, (alone, chunk))), strict=True):
-            np.testing.assert_array_equal(a, b[row])
 
 
 def test_runs_updates_and_turns_have_different_numbers():

@@ -31,59 +31,27 @@ def test_the_step_size_also_falls_by_a_factor_after_each_evaluation():
 
 
 @pytest.mark.parametrize(
-    ("schedule", "start", "end", "decay", "epsilon_at"),
+    ("schedule", "start", "end", "updates", "games", "expected"),
     [
-        (
-            "linear",
-            1.0,
-            0.5,
-            None,
-            {(0, 0): 1, (50, 0): 0.75, (100, 0): 0.5, (999, 0): 0.5},
-        ),
-        (
-            "steps",
-            0.7,
-            0.0,
-            None,
-            # A tenth of the run are 10.1 updates.
-            {
-                (9, 0): 0.7,
-                (10, 0): 0.7,
-                (11, 0): 0.6,
-                (20, 0): 0.6,
-                (35, 0): 0.4,
-                (69, 0): 0.1,
-                (99, 0): 0,
-            },
-        ),
-        (
-            "exponential",
-            0.3,
-            0.01,
-            0.995,
-            {
-                (0, 1): 0.2985,
-                (0, 678): 0.3 * 0.995**678,
-                (9, 679): 0.01,
-                (0, 10**6): 0.01,
-            },
-        ),
+        ("linear", 1.0, 0.5, [0, 50, 100, 999], 0, [1, 0.75, 0.5, 0.5]),
+        # A tenth of the run are 10.1 updates.
+        ("steps", 0.7, 0.0, [9, 10, 11, 20, 35], 0, [0.7, 0.7, 0.6, 0.6, 0.4]),
+        ("steps", 0.7, 0.0, [69, 99], 0, [0.1, 0]),
+        ("exponential", 0.3, 0.01, 0, [1, 678], [0.2985, 0.3 * 0.995**678]),
+        ("exponential", 0.3, 0.01, [0, 9], [10**6, 679], [0.01, 0.01]),
     ],
 )
-def test_epsilon_follows_its_schedule(schedule, start, end, decay, epsilon_at):
-    """The keys are updates and games."""
-    fields = {} if decay is None else {"epsilon_decay": decay}
+def test_epsilon_follows_its_schedule(schedule, start, end, updates, games, expected):
     config = Config.of(
         epsilon_schedule=schedule,
         epsilon_start=start,
         epsilon_end=end,
         num_updates=101,
-        **fields,
+        **({"epsilon_decay": 0.995} if schedule == "exponential" else {}),
     )
-    epsilon = jax.jit(jax.vmap(DQN.of(config).epsilon))
-    updates, games = np.array([*epsilon_at]).T
-    expected = [*epsilon_at.values()]
-    np.testing.assert_allclose(epsilon(updates, games), expected, rtol=1e-4, atol=1e-6)
+    updates, games = np.broadcast_arrays(updates, games)
+    epsilon = jax.jit(jax.vmap(DQN.of(config).epsilon))(updates, games)
+    np.testing.assert_allclose(epsilon, expected, rtol=1e-4, atol=1e-6)
 
 
 def test_the_first_steps_of_adamw_by_hand():

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from jax_ttt.config.settings import Config
-from jax_ttt.dqn import losses
 from jax_ttt.dqn.learner import DQN
 from jax_ttt.networks import q_network
 
@@ -196,24 +195,6 @@ def test_both_heads_of_a_two_ply_table_learn_from_each_move():
 
 
 DOUBLE = CONFIG.replace(double=True, canonical=False, gamma=0.5)
-
-
-def test_a_random_table_learns_and_at_the_end_of_a_game_both_do():
-    batch = transition([0] * 9, 4, 0.0)
-    last_moves = jax.tree.map(lambda leaf: np.repeat(leaf, 1000, axis=0), batch)
-    learning_heads = jax.jit(losses.learning_heads, static_argnums=(0, 3))
-
-    def learns(batch):
-        heads = learning_heads("two-tables", jax.random.key(0), batch, 2)
-        return np.asarray(heads)
-
-    assert learns(last_moves).all()
-    others = last_moves._replace(discount=np.full(1000, 0.9, np.float32))
-    first, second = learns(others)
-    assert (first != second).all()
-    assert 400 < int(first.sum()) < 600
-    finished = others._replace(live=np.zeros(1000, bool))
-    assert not learns(finished).any()
 
 
 def test_two_tables_play_by_their_mean_and_each_values_the_choice_of_the_other():
