@@ -2,6 +2,7 @@
 
 import itertools
 
+import four_in_a_row
 import jax
 import numpy as np
 import pytest
@@ -26,18 +27,6 @@ def random_games(env_id, num_games):
         yield state
 
 
-def rows_of(shape, length):
-    """Return the cells of every row of this length."""
-    height, width = shape
-    rows = []
-    for row, column in np.ndindex(shape):
-        for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
-            cells = [(row + n * down, column + n * right) for n in range(length)]
-            if all(0 <= r < height and 0 <= c < width for r, c in cells):
-                rows.append([r * width + c for r, c in cells])
-    return np.array(rows)
-
-
 def test_connect_7x6_is_the_connect_four_of_pgx():
     games = (random_games(env_id, 500) for env_id in ("connect_7x6", "connect_four"))
     number = 0
@@ -58,8 +47,10 @@ def test_connect_7x6_is_the_connect_four_of_pgx():
     ],
 )
 def test_a_row_of_four_wins(env_id, num_rows):
-    rows = rows_of(GAMES[env_id].shape, 4)
-    assert len(rows) == num_rows
+    height, width = GAMES[env_id].shape
+    lines = four_in_a_row.lines_of(width, height)
+    assert len(lines) == num_rows
+    rows = np.array([[y * width + x for x, y in line] for line in lines])
     num_draws = 0
     for state in random_games(env_id, 2000):
         has_row = [(state._x.board[:, rows] == who).all(-1).any(-1) for who in (0, 1)]

@@ -168,14 +168,3 @@ def test_a_random_game_keeps_the_contract(env_id):
         if not live.any():
             break
     assert not live.any()
-
-
-def test_swapped_ids_make_the_game_of_the_other_first_player():
-    state = pgx_games.init(ENV, jax.random.key(0), 2)
-    assert state.current_player.tolist() == [0, 1]
-    for cell in (0, 3, 1, 4, 2):  # the first player wins
-        state = pgx_games.play_moves(ENV, state, np.full(2, cell))
-    state = jax.device_get(state)
-    swapped = swap_player_ids(state)
-    jax.tree.map(lambda a, b: np.testing.assert_array_equal(a[0], b[1]), swapped, state)
-    assert (state.rewards[0] != state.rewards[1]).any()

@@ -125,10 +125,3 @@ def test_the_two_players_of_best_moves_are_opponents_of_their_own(
         as_second = random_grade.details.opponents[name].second
         assert as_second.loss_rate == pytest.approx(wins[name])
     assert wins["minimax"] != pytest.approx(wins["minimax-first"], abs=1e-3)
-
-
-def test_the_worst_case_opponent_prefers_a_win_to_a_draw(random_grade):
-    """Against random, O wins more often if it avoids draws: 1774 of 1890, not 1762."""
-    assert random_grade.first.worst_loss_rate == pytest.approx(1774 / 1890)
-    best = random_grade.details.opponents["best response"].first
-    assert best.loss_rate == pytest.approx(1762 / 1890)

@@ -1,5 +1,6 @@
 """The convolution: which cells each patch has, and values compared with a loop."""
 
+import four_in_a_row
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -18,12 +19,7 @@ SHAPE = 6, 7, 2
 
 def test_each_of_the_69_lines_of_connect_four_is_inside_a_patch():
     patches = [set(patch) for patch in entries_of_patches((6, 7, 1)).T.tolist()]
-    lines = []
-    for row, column in np.ndindex(6, 7):
-        for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
-            cells = [(row + n * down, column + n * right) for n in range(4)]
-            if all(0 <= r < 6 and 0 <= c < 7 for r, c in cells):
-                lines.append({r * 7 + c for r, c in cells})
+    lines = [{7 * y + x for x, y in line} for line in four_in_a_row.lines_of(7, 6)]
     assert (len(patches), len(lines)) == (12, 69)
     assert all(any(line <= patch for patch in patches) for line in lines)
 

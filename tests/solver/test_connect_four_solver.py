@@ -1,10 +1,10 @@
 """The compiled solver of four in a row, against plain minimax and other solvers."""
 
-import functools
 import json
 import random
 import subprocess
 
+import four_in_a_row
 import numpy as np
 import pytest
 from marks import mark_slow
@@ -18,62 +18,14 @@ from tools import ladder
 LEAST_VALUE = {"not-lose": 0, "win": 1}
 GOALS = tuple(LEAST_VALUE)
 
-# A board is a tuple of columns, each a string of its stones from the bottom. "X" is the
-# first player.
-
-
-def mover(board):
-    """Return whose turn it is."""
-    return "XO"[sum(map(len, board)) % 2]
-
-
-def after_move(board, column):
-    """Return the board after a move."""
-    return (*board[:column], board[column] + mover(board), *board[column + 1 :])
-
-
-@functools.cache
-def lines_of(rows, num_columns):
-    """Return the cells, as column and row from the bottom, of each line of four."""
-    lines = [
-        [(x + n * dx, y + n * dy) for n in range(4)]
-        for x in range(num_columns)
-        for y in range(rows)
-        for dx, dy in ((0, 1), (1, 0), (1, 1), (1, -1))
-    ]
-    return [
-        line for line in lines if line[3][0] < num_columns and 0 <= line[3][1] < rows
-    ]
-
-
-def has_won(board, rows, stone):
-    """Return whether a player has four in a row."""
-    return any(
-        all(board[x][y : y + 1] == stone for x, y in line)
-        for line in lines_of(rows, len(board))
-    )
-
-
-@functools.cache
-def value(board, rows):
-    """Return the value to the mover of a board on which nobody has won."""
-    moves = [column for column in range(len(board)) if len(board[column]) < rows]
-    return max((value_of_move(board, rows, column) for column in moves), default=0)
-
-
-def value_of_move(board, rows, column):
-    """Return the value of a move to its mover."""
-    after = after_move(board, column)
-    return 1 if has_won(after, rows, mover(board)) else -value(after, rows)
-
 
 def random_game(rng, rows, num_columns, num_moves):
     """Return the moves of a game without a winner, and its board."""
     moves, board = [], ("",) * num_columns
     while len(moves) < num_moves:
-        column = rng.choice([x for x in range(num_columns) if len(board[x]) < rows])
-        after = after_move(board, column)
-        if has_won(after, rows, mover(board)):
+        column = rng.choice(four_in_a_row.moves(board, rows))
+        after = four_in_a_row.after_move(board, column)
+        if four_in_a_row.has_won(after, rows, four_in_a_row.mover(board)):
             moves, board = [], ("",) * num_columns  # begin again
         else:
             moves, board = [*moves, column], after
@@ -111,7 +63,8 @@ def test_a_move_is_the_first_one_in_order_that_keeps_the_goal(goal):
                 column
                 for column in order
                 if len(board[column]) < rows
-                and value_of_move(board, rows, column) >= LEAST_VALUE[goal]
+                and four_in_a_row.value_of_move(board, rows, column)
+                >= LEAST_VALUE[goal]
             ),
             -1,
         )
@@ -152,13 +105,13 @@ def test_an_open_three_wins():
     O X O X X O X
     """
     board = ("O", "X", "OXOXOX", "XXOXOO", "X", "O", "XOXO")
-    assert not has_won(board, 6, "X")
-    assert not has_won(board, 6, "O")
+    assert not four_in_a_row.has_won(board, 6, "X")
+    assert not four_in_a_row.has_won(board, 6, "O")
     for column in (1, 4):
         orders = [[2, 3, column, 0, 5, 6, 5 - column]]
         for goal in GOALS:
             assert answers("connect_7x6", goal, [board], orders) == [column]
-            after = [after_move(board, column)]
+            after = [four_in_a_row.after_move(board, column)]
             assert answers("connect_7x6", goal, after, orders) == [-1]
 
 

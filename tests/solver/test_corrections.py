@@ -67,26 +67,22 @@ def test_the_key_of_an_image_is_the_least():
     assert brute.mirrored(START) == START
 
 
-def test_a_correction_holds_for_both_images_of_its_board():
+@pytest.mark.parametrize(
+    ("corrections", "is_symmetric", "moves"),
+    [
+        ({LEFT: 3}, True, [3, 0, OWN, OWN]),  # both images of its board
+        ({LEFT: 3}, False, [3, OWN, OWN, OWN]),
+        ({RIGHT: 3}, False, [OWN, 3, OWN, OWN]),
+        ({RIGHT: 3}, True, [OWN] * 4),  # an image that is not the least is never found
+        ({START: 3}, True, [OWN, OWN, OWN, 3]),  # its own image has the move as it is
+        ({START: 3}, False, [OWN, OWN, OWN, 3]),
+    ],
+)
+def test_a_correction_holds_for_its_board_or_for_both_images(
+    corrections, is_symmetric, moves
+):
     boards = [LEFT, RIGHT, MIDDLE, START]
-    moves = played("connect_4x4", {LEFT: 3}, boards, is_symmetric=True)
-    assert moves == [3, 0, OWN, OWN]
-
-
-def test_a_correction_holds_for_one_board_if_mirrored_moves_are_not_played():
-    boards = [LEFT, RIGHT, MIDDLE, START]
-    assert played("connect_4x4", {LEFT: 3}, boards, is_symmetric=False) == [3, 1, 1, 1]
-    assert played("connect_4x4", {RIGHT: 3}, boards, is_symmetric=False) == [1, 3, 1, 1]
-
-
-def test_an_image_that_is_not_the_least_is_never_found():
-    assert played("connect_4x4", {RIGHT: 3}, [LEFT, RIGHT], is_symmetric=True) == [1, 1]
-
-
-def test_a_board_that_is_its_own_image_has_the_move_as_it_is():
-    moves = {START: 3}
-    for is_symmetric in (False, True):
-        assert played("connect_4x4", moves, [START, LEFT], is_symmetric) == [3, OWN]
+    assert played("connect_4x4", corrections, boards, is_symmetric) == moves
 
 
 def test_many_corrections_are_each_found_on_their_boards():
@@ -124,8 +120,13 @@ ABOVE_BOARD = 1 << 20
 """A bit above all columns of 4 x 4."""
 
 
-def table(keys, actions, dtypes=("u8", "u1")):
-    return Corrections(np.array(keys, dtypes[0]), np.array(actions, dtypes[1]))
+def table(keys, actions):
+    return Corrections(np.array(keys, "u8"), np.array(actions, "u1"))
+
+
+def for_board(env_id, board, action=3):
+    """Return a table of one correction."""
+    return env_id, table([brute.GAMES[env_id].key(board)], [action])
 
 
 @pytest.mark.parametrize(
@@ -133,47 +134,29 @@ def table(keys, actions, dtypes=("u8", "u1")):
     [
         ("connect_4x4", table([], []), "without corrections has no tensors"),
         ("connect_4x4", table([key_4x4(START)], []), "as many keys and actions"),
-        (
-            "connect_4x4",
-            table([[key_4x4(START)]], [[0]]),
-            "as many keys and actions",
-        ),
-        (
-            "connect_4x4",
-            table([key_4x4(LEFT), key_4x4(START)], [0, 0]),
-            "do not ascend",
-        ),
+        ("connect_4x4", table([[key_4x4(START)]], [[0]]), "as many keys and actions"),
+        ("connect_4x4", table([key_4x4(LEFT), key_4x4(START)], [0, 0]), "not ascend"),
         ("connect_4x4", table([key_4x4(START)] * 2, [0, 1]), "do not ascend"),
         ("connect_4x4", table([0], [0]), "not a board"),
         ("connect_4x4", table([key_4x4(START) + ABOVE_BOARD], [0]), "not a board"),
         ("connect_4x4", table([2**64 - 1], [0]), "not a board"),
         ("tic_tac_toe", table([FLOATING], [4]), "not a board"),
         ("tic_tac_toe", table([2**63], [4]), "not a board"),
-        ("connect_4x4", table([key_4x4(START)], [4]), "not legal"),
-        ("connect_4x4", table([key_4x4(START)], [255]), "not legal"),
-        ("connect_4x4", table([key_4x4(FULL_COLUMN)], [0]), "not legal"),
-        ("tic_tac_toe", table([key_3x3("X--------")], [0]), "not legal"),
+        (*for_board("connect_4x4", START, 4), "not legal"),
+        (*for_board("connect_4x4", START, 255), "not legal"),
+        (*for_board("connect_4x4", FULL_COLUMN, 0), "not legal"),
+        (*for_board("tic_tac_toe", "X--------", 0), "not legal"),
+        # Too many stones of a player, and a game that is over.
+        (*for_board("connect_4x4", "-" * 12 + "O---"), "can't be reached"),
+        (*for_board("connect_4x4", "-" * 12 + "XX--"), "can't be reached"),
+        (*for_board("tic_tac_toe", "O--------"), "can't be reached"),
+        (*for_board("tic_tac_toe", "XXX-O----"), "can't be reached"),
         ("othello", table([0], [0]), "no keys"),
     ],
 )
 def test_tables_that_are_not_corrections_are_refused(env_id, corrections, message):
     with pytest.raises(ValueError, match=message):
         check_corrections(env_id, corrections)
-
-
-@pytest.mark.parametrize(
-    ("env_id", "board"),
-    [
-        ("connect_4x4", "-" * 12 + "O---"),
-        ("connect_4x4", "-" * 12 + "XX--"),
-        ("tic_tac_toe", "O--------"),
-        ("tic_tac_toe", "XXX-O----"),
-    ],
-)
-def test_boards_with_too_many_stones_of_a_player_are_refused(env_id, board):
-    key = brute.GAMES[env_id].key(board)
-    with pytest.raises(ValueError, match="can't be reached"):
-        check_corrections(env_id, table([key], [3]))
 
 
 def test_a_sound_table_passes():

@@ -3,13 +3,11 @@
 import dataclasses
 from fractions import Fraction
 
-import jax
 import numpy as np
 import pytest
 import rules
 
 from jax_ttt.config.grade import Lines
-from jax_ttt.games.stone_boards import array_module
 from jax_ttt.solver import outcomes, policies
 
 PLAYERS = {
@@ -21,30 +19,6 @@ PLAYERS = {
     ),
 }
 """Each player as a policy, and as a function of the independent rules."""
-
-
-def counts_and_lengths(tree):
-    """Return the games from each position, and the longest and the shortest one."""
-    xp = array_module(tree.terminal)
-    legal = tree.legal_action_mask[..., None]
-
-    def node_value(here, after):
-        games = (legal[here] * after[..., :1]).sum(axis=1)
-        longest = xp.where(legal[here], after[..., 1:2], -1).max(axis=1) + 1
-        shortest = xp.where(legal[here], after[..., 2:], 99).min(axis=1) + 1
-        return xp.concatenate([games, longest, shortest], axis=1)
-
-    ends = xp.stack([tree.terminal, 0 * tree.terminal, 0 * tree.terminal], axis=1)
-    return policies.backward(tree, ends.astype(np.float32), node_value)
-
-
-def test_one_pass_counts_all_games_and_finds_the_longest_and_the_shortest(
-    tree, host_tree
-):
-    values = counts_and_lengths(host_tree)
-    assert values[0].tolist() == [255_168, 9, 5]
-    assert (values[host_tree.terminal] == [1, 0, 0]).all()
-    np.testing.assert_array_equal(jax.jit(counts_and_lengths)(tree), values)
 
 
 @pytest.mark.parametrize(
@@ -121,13 +95,6 @@ def test_the_second_player_wins_most_or_gains_most(host_tree):
     # To win that often, it must lose at least 1.587% of the games.
     rates = [1 / 63, 43 / 945, 887 / 945]
     assert results[-0.999] == pytest.approx(rates, abs=1e-12)
-
-
-def test_the_first_player_draws_one_game_in_192(host_tree):
-    random = policies.uniform_policy(host_tree)
-    response = policies.best_response(host_tree, random)
-    outcome = outcomes.outcome(host_tree, response, random)
-    assert outcome == pytest.approx([191 / 192, 1 / 192, 0], abs=1e-12)
 
 
 def test_in_tic_tac_toe_x_draws_1_game_in_192_and_o_79_in_945(host_tree):

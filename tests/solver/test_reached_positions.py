@@ -3,6 +3,7 @@
 import collections
 from fractions import Fraction
 
+import four_in_a_row
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -23,6 +24,7 @@ from jax_ttt.solver import losing_lines, merged_positions, outcomes, policies, p
 from jax_ttt.solver import reached_positions as reaches
 
 ENV = "connect_4x4"
+STONES = {"first": "X", "second": "O"}
 
 
 @pytest.mark.slow
@@ -46,77 +48,54 @@ def test_the_counts_of_a_known_player(
     assert len(search.losing_line or ()) == shortest
 
 
-def with_stone(board, column, who):
-    """Return a board, columns of stones from below, after a move."""
-    return tuple(
-        (*stones, who) if number == column else stones
-        for number, stones in enumerate(board)
-    )
+def wins(board, column, stone):
+    """Return whether a stone in this column makes a row on 4 x 4."""
+    after = four_in_a_row.with_stone(board, column, stone)
+    return four_in_a_row.has_won(after, 4, stone)
 
 
-STEPS = [(0, 1), (1, 0), (1, 1), (1, -1)]
-ROWS = [
-    row
-    for column in range(4)
-    for height in range(4)
-    for right, up in STEPS
-    for row in [[(column + n * right, height + n * up) for n in range(4)]]
-    if {*row} <= {(c, h) for c in range(4) for h in range(4)}
-]
-"""The cells (column, height from below) of the ten rows of four."""
-
-
-def wins(board, column, who):
-    """Return whether a stone in this column makes a row."""
-    cells = {(column, len(board[column])): who} | {
-        (number, height): stone
-        for number, stones in enumerate(board)
-        for height, stone in enumerate(stones)
-    }
-    return any(all(cells.get(cell) == who for cell in row) for row in ROWS)
-
-
-def rule_move(board, who):
+def rule_move(board):
     """Return the move of the rule player, in plain Python."""
-    order, other = rule_player.column_order(4), 1 - who
+    order, own = rule_player.column_order(4), four_in_a_row.mover(board)
+    other = {"X": "O", "O": "X"}[own]
 
     def score(column):
-        after = with_stone(board, column, who)
+        after = four_in_a_row.after_move(board, column)
         on_top = len(after[column]) < 4 and wins(after, column, other)
-        win, block = (wins(board, column, player) for player in (who, other))
+        win, block = (wins(board, column, stone) for stone in (own, other))
         return 1000 * win + 100 * block - 50 * on_top - order.index(column)
 
-    return max((c for c in order if len(board[c]) < 4), key=score)
+    return max(four_in_a_row.moves(board, 4), key=score)
 
 
-def recursive(seat):
-    """Return what the rule player reaches on 4 x 4, and where it can still lose."""
+def recursive(own):
+    """Return what the rule player of these stones reaches, and where it can lose."""
     seen, losing, ends = set(), set(), set()
     lines, chances = collections.Counter(), collections.Counter()
 
-    def follow(board, number, chance):
+    def follow(board, chance):
         seen.add(board)
-        who, is_own = number % 2, SEATS[number % 2] == seat
-        moves = [c for c in range(4) if len(board[c]) < 4]
+        stone, moves = four_in_a_row.mover(board), four_in_a_row.moves(board, 4)
+        is_own = stone == own
         if not moves:
             lines["drawn"] += 1
             chances["drawn"] += chance
         elif is_own:
-            moves = [rule_move(board, who)]
+            moves = [rule_move(board)]
         for column in moves:
             share = chance / len(moves)
-            if wins(board, column, who):
+            if wins(board, column, stone):
                 result = "won" if is_own else "lost"
                 ends.add((result, board, column))
                 lines[result] += 1
                 chances[result] += share
                 if not is_own:
                     losing.add(board)
-            elif follow(with_stone(board, column, who), number + 1, share):
+            elif follow(four_in_a_row.after_move(board, column), share):
                 losing.add(board)
         return board in losing
 
-    follow(((),) * 4, 0, Fraction(1))
+    follow(("",) * 4, Fraction(1))
     counts = collections.Counter(result for result, *_ in ends)
     return seen, counts, lines, chances, losing
 
@@ -124,8 +103,7 @@ def recursive(seat):
 @pytest.mark.parametrize("seat", SEATS)
 def test_a_recursive_search_finds_the_same(seat):
     """Counted elsewhere too, with bitboards in NumPy."""
-    assert len(ROWS) == 10
-    seen, counts, lines, chances, losing = recursive(seat)
+    seen, counts, lines, chances, losing = recursive(STONES[seat])
     search = reached(ENV, RULE, seat)
     expected = {"first": (1_086, 26, 14), "second": (2_093, 17, 15)}[seat]
     num_losing, length = search.ends.lost.moves, len(search.losing_line or ())
