@@ -59,17 +59,3 @@ def test_moves_are_sampled_uniformly():
     batch = _sample(filled([1, 2, 3, 4, 5]), jax.random.key(1), 10_000, 1)
     counts = np.bincount(batch.action, minlength=6)[1:]
     assert ((counts - 2000) ** 2 / 2000).sum() < 18.5  # chi-square, 0.1%
-
-
-@pytest.mark.parametrize(
-    ("batches", "start", "ready"),
-    [
-        ([], 0, False),
-        ([[1, 2]], 3, False),
-        ([[1, 2], [3]], 3, True),
-        ([[1]], 0, True),
-    ],
-)
-def test_nothing_is_learned_before_replay_start(batches, start, ready):
-    batch = _sample(filled(*batches), jax.random.key(0), 4, start)
-    assert batch.live.tolist() == [ready] * 4

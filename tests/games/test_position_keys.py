@@ -99,6 +99,29 @@ def test_a_view_permutes_the_cells():
     assert np.flatnonzero(seen.second).tolist() == [14]
 
 
+@pytest.mark.parametrize(("env_id", "cells"), [("mnk_4x4_4", 16), ("tic_tac_toe", 9)])
+def test_the_key_of_merged_images_is_the_least_of_all_eight(env_id, cells):
+    """Of random boards, whose keys fill two words or one."""
+    board = np.random.default_rng(0).integers(0, 3, (50, cells))
+    stones = Stones(board == 1, board == 2)
+    pack, pack_least = (
+        jax.jit(function, static_argnums=0)
+        for function in (position_keys.pack, position_keys.pack_least)
+    )
+
+    def numbers(words):
+        return position_keys.keys_to_numbers(np.asarray(words))
+
+    views = pgx_games.views_of(GAMES[env_id].symmetries).cells
+    images = [position_keys.stones_in_view(stones, view) for view in views]
+    keys = [numbers(pack(env_id, image)) for image in images]
+    assert len(keys) == 8
+    for image in images:
+        np.testing.assert_array_equal(
+            numbers(pack_least(env_id, image)), np.min(keys, axis=0)
+        )
+
+
 def test_numbers_are_words_and_back():
     numbers = np.array([0, 1, 2**32, 2**63 + 5], np.uint64)
     words = position_keys.numbers_to_keys(numbers)

@@ -1,18 +1,14 @@
-"""The enumerated tree: constants of tic-tac-toe, and Nim, which the package lacks."""
+"""The enumerated tree: constants of tic-tac-toe. Nim is in test_own_rules.py."""
 
 import dataclasses
-from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-import pgx
 import pytest
 from pgx.tic_tac_toe import TicTacToe
 
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
-from jax_ttt.solver import outcomes, policies, proof
 
 
 def test_the_positions_of_tic_tac_toe(host_tree):
@@ -74,90 +70,12 @@ def test_the_first_player_may_have_either_id(host_tree):
     assert tree.first_to_move[:2].tolist() == [True, False]
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)  # pyright: ignore[reportGeneralTypeIssues]
-class NimState(pgx.State):
-    pile: Any
-
-    @property
-    def env_id(self) -> Any:
-        return "nim"
-
-
-class Nim(pgx.Env):
-    """Players take 1 to 3 from a pile in turn; the player who takes the last wins."""
-
-    id: Any = "nim"
-    version: Any = "1"
-    num_players: Any = 2
-
-    def __init__(self, pile):
-        super().__init__()
-        self.pile = pile
-
-    def _init(self, key):
-        return NimState(
-            current_player=jax.random.bernoulli(key).astype(jnp.int32),
-            observation=jnp.zeros(1, jnp.float32),
-            rewards=jnp.zeros(2, jnp.float32),
-            terminated=jnp.bool_(False),
-            truncated=jnp.bool_(False),
-            legal_action_mask=jnp.ones(3, bool),
-            _step_count=jnp.int32(0),
-            pile=jnp.int32(self.pile),
-        )
-
-    def _step(self, state: Any, action, key):
-        pile = state.pile - action.astype(jnp.int32) - 1
-        won = jnp.where(jnp.arange(2) == state.current_player, 1.0, -1.0)
-        return dataclasses.replace(
-            state,
-            current_player=1 - state.current_player,
-            rewards=jnp.where(pile == 0, won, 0.0),
-            terminated=pile == 0,
-            pile=pile,
-            legal_action_mask=jnp.arange(1, 4) <= pile,
-        )
-
-    def _observe(self, state: Any, player_id):
-        return state.pile[None].astype(jnp.float32)
-
-
-@pytest.fixture(scope="module")
-def nim():
-    return trees.enumerate_positions(Nim(10), 1000).tree()
-
-
-def test_a_nim_pile_that_is_a_multiple_of_four_is_lost(nim):
-    pile = nim.obs[:, 0].astype(int)
-    values = policies.minimax_values(nim)
-    to_mover = np.where(nim.first_to_move, values, -values)
-    assert set(pile[~nim.terminal]) == set(range(1, 11))
-    expected = np.where(pile % 4 == 0, -1, 1)
-    np.testing.assert_array_equal(to_mover[~nim.terminal], expected[~nim.terminal])
-
-
-def test_the_proof_finds_the_winner_of_nim_and_a_losing_line(nim):
-    pile = nim.obs[:, 0].astype(int)[nim.decisions]
-    best = np.where(pile % 4 > 0, pile % 4 - 1, 0)  # leave a multiple of four
-    probs = policies.deterministic_policy(nim, best)
-    _, worst_loss_rate, _ = jax.jit(outcomes.seat_results)(
-        nim, probs.astype(np.float32)
-    )
-    assert worst_loss_rate.tolist() == [0, 1]  # 10 is not a multiple of four
-    assert proof.losing_line(nim, probs, "first") is None
-    position = 0
-    for action in proof.losing_line(nim, probs, "second") or ():
-        position = nim.successor[position, action]
-    assert (nim.obs[position, 0], nim.outcome[position]) == (0, 1)
-
-
-@pytest.mark.parametrize("most", [1, 9, 10, 20, 43])
+@pytest.mark.parametrize("most", [1, 9, 10, 81, 82, 5477])
 def test_a_game_that_is_too_large_is_not_whole(most):
     """It has two levels at least, and no move leads out of its levels."""
-    found = trees.enumerate_positions(Nim(10), most)
+    found = trees.enumerate_positions(pgx_games.make_env("tic_tac_toe"), most)
     assert not found.is_whole
     assert len(found.levels) == 1 + len(found.moves) >= 2
     tree = found.tree()
-    assert tree.num_positions <= max(most, 4)
+    assert tree.num_positions <= max(most, 10)
     assert all(child.max() < tree.num_positions for _, _, child in found.moves)
