@@ -19,25 +19,20 @@ def perfect(host_tree):
     return policies.minimax_policy(host_tree, first_best=True)
 
 
-@pytest.fixture
-def proven_moves():
-    """Return the function for a policy."""
-
-    def moves_of(probs, seats=SEATS):
-        player = Player(
-            env_id="tic_tac_toe",
-            name="player",
-            choose=random_player,
-            policy=probs,
-            seats=seats,
-            evidence="construction",
-        )
-        return certificates.proven_moves(player)
-
-    return moves_of
+def proven_moves(probs, seats=SEATS):
+    """Return the moves of a policy, and which seats are left out."""
+    player = Player(
+        env_id="tic_tac_toe",
+        name="player",
+        choose=random_player,
+        policy=probs,
+        seats=seats,
+        evidence="construction",
+    )
+    return certificates.proven_moves(player)
 
 
-def test_there_is_a_move_for_every_position_that_can_be_reached(perfect, proven_moves):
+def test_there_is_a_move_for_every_position_that_can_be_reached(perfect):
     moves, missing = proven_moves(perfect)
     assert missing == ""
     assert list(moves) == ["first", "second"]
@@ -48,9 +43,7 @@ def test_there_is_a_move_for_every_position_that_can_be_reached(perfect, proven_
 
 
 @pytest.mark.parametrize(("good", "bad"), [SEATS, SEATS[::-1]])
-def test_a_seat_that_is_beatable_is_left_out_and_named(
-    good, bad, perfect, host_tree, proven_moves
-):
+def test_a_seat_that_is_beatable_is_left_out_and_named(good, bad, perfect, host_tree):
     is_good_seat = host_tree.turns_of(good)[:, None]
     first = policies.share_equally(policies.first_marked(host_tree.legal_action_mask))
     probs = np.where(is_good_seat, perfect, first)
@@ -67,9 +60,7 @@ def test_a_seat_that_is_beatable_is_left_out_and_named(
         proven_moves(probs, (bad,))
 
 
-def test_a_player_with_several_moves_is_refused(
-    perfect, host_tree, position, proven_moves
-):
+def test_a_player_with_several_moves_is_refused(perfect, host_tree, position):
     refusal = "as X it has more than one move on ---------; as O it has more than one"
     with pytest.raises(Refused, match=refusal):
         proven_moves(policies.minimax_policy(host_tree))

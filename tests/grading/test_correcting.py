@@ -34,7 +34,6 @@ CASES = [
     pytest.param("tic_tac_toe", {"canonical": False}, "float32", marks=slow),
     pytest.param("tic_tac_toe", {"two_planes": True}, "int8", marks=slow),
 ]
-cases = pytest.mark.parametrize(("env_id", "fields", "precision"), CASES)
 
 
 def untrained(env_id, **fields):
@@ -45,6 +44,13 @@ def untrained(env_id, **fields):
 
 def untrained_table():
     return untrained("tic_tac_toe", network="table", canonical=False, double=False)
+
+
+def exact_table(q_star):
+    """Return an agent that knows the exact values."""
+    agent = untrained_table()
+    params = jax.tree.map(lambda _: q_star, agent.params)
+    return dataclasses.replace(agent, params=params)
 
 
 def correct(agent, precision, seats=SEATS) -> Any:
@@ -64,40 +70,33 @@ def as_dict(corrections):
     return dict(zip(keys, actions, strict=True))
 
 
-@cases
-def test_brute_force_finds_the_same_corrections(env_id, fields, precision):
+@pytest.mark.parametrize(("env_id", "fields", "precision"), CASES)
+def test_brute_force_finds_the_same_corrections_with_which_the_agent_is_proven(
+    env_id, fields, precision
+):
     result = corrected(env_id, tuple(fields.items()), precision)
-    agent = result.agent
+    agent, expected = result.agent, {}
     assert integer_network.is_integer(agent.params) == (precision == "int8")
-    expected = {}
+    grade: Any = grader.follow_lines(registry.agent_player("x", agent))
+    assert grade.unbeatable
+    assert grade.proven == "not-lose"
+    assert grade.num_corrections == len(agent.corrections)
     for seat in SEATS:
         own, corrections = brute.corrections_of(agent, seat)
-        expected |= brute.by_key(agent, corrections)
+        of_seat = brute.by_key(agent, corrections)
+        expected |= of_seat
         levels = [level for level in result.levels if level.seat == seat]
         num_positions = sum(level.num_positions for level in levels)
         assert num_positions == brute.num_merged(agent, own)
-        of_seat = brute.by_key(agent, corrections)
-        assert result.num_corrections_in(seat) == len(of_seat) > 0
-    assert as_dict(agent.corrections) == expected
-    assert [*as_dict(agent.corrections)] == sorted(expected)
-
-
-@cases
-def test_a_corrected_agent_is_proven_as_any_other(env_id, fields, precision):
-    result = corrected(env_id, tuple(fields.items()), precision)
-    player = registry.agent_player("x", result.agent)
-    grade: Any = grader.follow_lines(player)
-    assert grade.unbeatable
-    assert grade.proven == "not-lose"
-    assert grade.num_corrections == len(result.agent.corrections)
-    for seat in SEATS:
         followed = grade.seat(seat)
-        assert followed.num_corrections == result.num_corrections_in(seat)
-        levels = [level for level in result.levels if level.seat == seat]
+        assert followed == agent.grade.seat(seat)
+        assert result.num_corrections_in(seat) == len(of_seat) > 0
+        assert followed.num_corrections == len(of_seat)
         by_level = {x.num_stones: x.num_corrections for x in levels}
         in_grade = {level: n for level, n in enumerate(followed.corrections) if n}
         assert in_grade == {level: n for level, n in by_level.items() if n}
-        assert followed == result.agent.grade.seat(seat)
+    assert as_dict(agent.corrections) == expected
+    assert [*as_dict(agent.corrections)] == sorted(expected)
 
 
 @pytest.mark.parametrize(("env_id", "fields", "precision"), FOUND_AGAIN)
@@ -131,9 +130,7 @@ def test_corrections_of_other_weights_are_dropped():
 
 
 def test_a_proven_agent_needs_no_correction(q_star):
-    agent = untrained_table()
-    params = jax.tree.map(lambda _: q_star, agent.params)
-    result = correct(dataclasses.replace(agent, params=params), "auto")
+    result = correct(exact_table(q_star), "auto")
     assert result.agent.corrections is None
     assert result.agent.grade.unbeatable
     assert result.agent.grade.num_corrections is None
@@ -184,9 +181,7 @@ def test_an_agent_that_draws_is_not_proven_to_win(q_star, monkeypatch):
     wrong_game = dataclasses.replace(GAMES["tic_tac_toe"], best_result="first")
     monkeypatch.setitem(GAMES, "tic_tac_toe", wrong_game)
     monkeypatch.setattr(find_corrections, "find_corrections", no_corrections)
-    agent = untrained_table()
-    params = jax.tree.map(lambda _: q_star, agent.params)
-    agent = dataclasses.replace(agent, params=params)
+    agent = exact_table(q_star)
     with pytest.raises(Refused, match=r"^x: .* does not prove win"):
         jax_ttt.correct(agent, seat="first", goal="win", name="x")
 
@@ -237,16 +232,15 @@ def test_what_is_not_possible_is_refused_before_any_work(
 
 
 @pytest.mark.parametrize(
-    ("fields", "precision", "message"),
+    ("fields", "message"),
     [
-        ({"network": "table"}, "int8", "a table has no products"),
-        ({"activation": "tanh"}, "int8", "needs relu, not tanh"),
+        ({"network": "table"}, "a table has no products"),
+        ({"activation": "tanh"}, "needs relu, not tanh"),
     ],
 )
-def test_weights_that_are_not_possible_are_refused(fields, precision, message):
-    agent = untrained("tic_tac_toe", **fields)
+def test_integers_that_are_not_possible_are_refused(fields, message):
     with pytest.raises(SettingError, match=message):
-        correct(agent, precision)
+        correct(untrained("tic_tac_toe", **fields), "int8")
 
 
 def test_integers_do_not_become_float32():

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+import chance
 import jax
-import numpy as np
 import player_programs
 import pytest
 import rules
@@ -44,15 +44,6 @@ def counts_of(result):
     return [*map(int, result)]
 
 
-def within(counts, rates):
-    """Return whether counts of games are inside 99.9% intervals of the exact rates."""
-    number = sum(counts)
-    return all(
-        abs(count - number * rate) <= 3.29 * np.sqrt(number * rate * (1 - rate))
-        for count, rate in zip(counts, map(float, rates), strict=True)
-    )
-
-
 def test_two_programs_that_play_one_move_play_one_game(asked):
     """Of two players of the first free cell, X wins with its fourth move: 0 2 4 6."""
     player, written = asked()
@@ -78,7 +69,7 @@ def test_games_agree_with_exact_results_in_both_seats(asked, row_by_row):
     }
     for seat, counts in counts_in.items():
         assert sum(counts) == GAMES
-        assert within(counts, exact[seat])
+        assert chance.within(counts, exact[seat])
         for line in (line for lines in written.asked(seat) for line in lines):
             board = "-" * 9
             for move in map(int, line.split()):
@@ -86,16 +77,6 @@ def test_games_agree_with_exact_results_in_both_seats(asked, row_by_row):
                 board = rules.after(board, move)
             assert rules.moves(board), "no game that is over"
     assert len(written.told()) == 4
-
-
-@pytest.mark.slow
-def test_the_first_player_is_the_first_one(asked):
-    best, _ = asked(player_programs.MINIMAX)
-    worst, _ = asked()
-    key = jax.random.key(2)
-    assert counts_of(play_on_host(best, worst, key, GAMES)) == [GAMES, 0, 0]
-    assert counts_of(play_on_host(best, RANDOM, key, GAMES))[2] == 0
-    assert counts_of(play_on_host(RANDOM, best, key, GAMES))[0] == 0
 
 
 def test_a_program_that_never_loses_loses_in_neither_seat(asked):

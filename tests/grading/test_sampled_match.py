@@ -1,5 +1,6 @@
 """Sampled matches: their seats, and their agreement with exact results."""
 
+import chance
 import jax
 import numpy as np
 import pytest
@@ -11,16 +12,6 @@ from jax_ttt.players.player import policy_player, random_player
 from jax_ttt.solver import outcomes, policies
 
 ENV = pgx_games.make_env("tic_tac_toe")
-
-
-def within(counts, rates):
-    """Return whether counts of games are inside 99.9% intervals of the exact rates."""
-    num_games = sum(map(int, counts))
-    return all(
-        abs(int(count) - num_games * rate)
-        <= 3.29 * np.sqrt(num_games * rate * (1 - rate))
-        for count, rate in zip(counts, rates, strict=True)
-    )
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -38,8 +29,8 @@ def test_sampled_matches_agree_with_exact_results(seed, host_tree):
     as_first, as_second = match.tolist()
     assert 400 < sum(as_first) < 624
     assert sum(as_first) + sum(as_second) == 1024
-    assert within(as_first, outcomes.outcome(host_tree, probs, random))
-    assert within(as_second, outcomes.outcome(host_tree, random, probs)[::-1])
+    assert chance.within(as_first, outcomes.outcome(host_tree, probs, random))
+    assert chance.within(as_second, outcomes.outcome(host_tree, random, probs)[::-1])
 
 
 def test_the_first_player_moves_first(host_tree):
@@ -49,7 +40,7 @@ def test_the_first_player_moves_first(host_tree):
         ENV, jax.random.key(0), random_player, best, 400, "first"
     )
     assert (int(counts.sum()), in_other_seat.tolist()) == (400, [0, 0, 0])
-    assert within(counts, (0, 0.22252, 0.77748))
+    assert chance.within(counts, (0, 0.22252, 0.77748))
     assert 5 * 400 <= int(num_moves) <= 9 * 400
 
 
