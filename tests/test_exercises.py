@@ -7,8 +7,10 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from marks import mark_slow
 
 FOLDER = Path(__file__).parents[1] / "docs" / "exercises"
 
@@ -166,18 +168,55 @@ def test_a_wrong_answer_has_a_first_difference(number, lines, difference):
     assert WRONG[number][lines] in text
 
 
+@pytest.mark.parametrize(
+    ("number", "lines", "end"),
+    [
+        (1, "return values.argmax()", "proven all the same. The difference remains.\n"),
+        (6, "return None", ". O .\n\n"),  # no agent learns from its proof
+    ],
+)
 def test_a_proven_agent_does_not_make_a_wrong_answer_right(
-    tmp_path, monkeypatch, capsys
+    number, lines, end, tmp_path, monkeypatch, capsys
 ):
     judge = program("judge")
     monkeypatch.setattr(judge, "train", lambda *args, **flags: (1800, 1, None))
     file = tmp_path / "exercises.py"
-    file.write_text(filled(1, "return values.argmax()"), "utf-8")
-    own = check.load(check.read_answer(file, 1))
-    assert not judge.is_right(1, check.one_file(), own, "here")
+    file.write_text(filled(number, lines), "utf-8")
+    own = check.load(check.read_answer(file, number))
+    assert not judge.is_right(number, check.one_file(), own, "here")
     text = capsys.readouterr().out
     assert text.startswith("here: not right. The first difference:\n")
-    assert text.endswith("is proven all the same. The difference remains.\n")
+    assert text.endswith(end)
+
+
+def test_only_the_training_of_a_right_answer_ends_at_the_first_proof(monkeypatch):
+    judge = program("judge")
+    agents = [(0, [4]), (100, None), (200, [4]), (300, None)]
+    file = SimpleNamespace(NUM_UPDATES=300, enumerate_positions=lambda: None)
+    own = SimpleNamespace(
+        train=lambda seed: agents, losing_line=lambda _, agent, seat: agent
+    )
+    monkeypatch.setattr(judge, "policy_of", lambda file, own, agent, _: agent)
+    for until_proven, end in ((True, 100), (False, 300)):
+        num_updates, _, line = judge.train(file, own, until_proven=until_proven)
+        assert (num_updates, line) == (end, None)
+
+
+def test_the_line_to_look_at_is_in_the_function_or_in_one_that_the_student_added(
+    tmp_path,
+):
+    file = tmp_path / "exercises.py"
+    file.write_text(filled(6, "playable = helper(policy)"), "utf-8")
+    answer = check.read_answer(file, 6)
+    inside, before = answer.lines[2], answer.lines[0] - 2
+
+    def line_to_name(*frames):
+        return check.line_to_name(answer, [(str(file), *frame) for frame in frames])
+
+    assert line_to_name((before, "helper"), (inside, "losing_line")) == inside
+    assert line_to_name((before, "helper"), (1, "train")) == before
+    assert line_to_name((before, "train")) is None
+    assert check.line_to_name(answer, [("numpy.py", inside, "where")]) is None
 
 
 @pytest.mark.parametrize("number", EXERCISES)
@@ -236,8 +275,7 @@ def test_a_function_that_does_not_end_is_named(lines, limit, message, tmp_path):
     assert re.match(rf"exercises\.py, line \d+: {re.escape(message)}", text)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("exit_code", [0, 1])
+@pytest.mark.parametrize("exit_code", mark_slow([0, 1], 1))
 def test_a_function_that_ends_python_is_not_right(exit_code, tmp_path):
     source = filled(6, f"__import__('os')._exit({exit_code})")
     (tmp_path / "exercises.py").write_text(source, "utf-8")

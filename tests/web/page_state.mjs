@@ -184,9 +184,15 @@ const VISITS = {
     return said;
   },
 
-  // What a check of all lines says of each agent, and whether that is a problem.
+  // What is known of the first agent where its check is stopped. Then what a check of all lines
+  // says of each agent, and whether that is a problem.
   async checks() {
     const page = await open("#game=tic_tac_toe&moves=&tab=proof");
+    const { engine } = page.grades;
+    await until(() => engine.clients.grade.waiting.size > 0);
+    engine.stopGrade();
+    await until(() => page.grades.computed.size > 0);
+    const stopped = page.grades.verdictOf(page.selection.loaded, "x");
     const checks = [];
     for (const { id } of page.agents.list) {
       page.play.select(id);
@@ -195,7 +201,7 @@ const VISITS = {
       const { text, isProblem } = page.grades.proofCheck;
       checks.push([text.split(", followed by")[0], isProblem]);
     }
-    return checks;
+    return { stopped, checks };
   },
 
   // What the tab "Learn" is about, and what is on the board: in a training of a table, in another

@@ -60,7 +60,9 @@ def test_a_check_of_all_lines_says_whether_a_file_tells_the_truth(tmp_path):
     other = same.replace(
         "The same result", "Not the result that is shown, or that its file has"
     )
-    assert visit("checks", TABLE, path) == [[same, False], [other, True]]
+    report = visit("checks", TABLE, path)
+    assert report["checks"] == [[same, False], [other, True]]
+    assert report["stopped"] == "Not known", "whatever the file says"
 
 
 def test_the_tab_learn_is_about_the_training_in_its_own_game_only():
