@@ -39,74 +39,68 @@ def user_cache(monkeypatch):
         jax.config.update(name, value)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="modes are POSIX's")
-def test_only_the_user_can_read_or_write_the_cache(user_cache, tmp_path):
-    path = tmp_path / "cache" / "programs"
-    user_cache(path)
-    compiling.use_program_cache()
-    assert jax.config.values["jax_compilation_cache_dir"] == str(path)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o700
-
-
-@pytest.mark.fault
-def test_without_a_folder_nothing_is_cached_and_a_line_says_why(
-    user_cache, tmp_path, capsys
-):
-    path = tmp_path / "file" / "programs"
-    path.parent.touch()
-    user_cache(path)
-    compiling.use_program_cache()
-    assert jax.config.values["jax_compilation_cache_dir"] is None
-    assert capsys.readouterr().err.startswith(f"no compilation cache in {path}: ")
-
-
-CALLS = {
-    "train": lambda agent: jax_ttt.train(**tiny.FIELDS),
-    "train_many": lambda agent: jax_ttt.train_many([1], **tiny.FIELDS),
-    "load": lambda agent: jax_ttt.load(SHIPPED["table"]),
-    "player": lambda agent: jax_ttt.player("random"),
-    "new_game": lambda agent: jax_ttt.new_game(agent),
-    "match": lambda agent: jax_ttt.match("random", "random"),
-    "best_move": lambda agent: jax_ttt.best_move(agent, [4]),
-    "draw": lambda agent: jax_ttt.draw([4, 0]),
-    "correct": lambda agent: jax_ttt.correct(agent),
-    "register_game": lambda agent: jax_ttt.register_game("same", TicTacToe),
-}
 """Calls of public functions that compute."""
 
 
-@pytest.fixture(scope="module")
-def agent():
-    return jax_ttt.load(SHIPPED["table"])
+@pytest.mark.fault
+def test_only_the_user_can_write_the_cache_and_a_line_says_why_there_is_none(
+    user_cache, tmp_path, capsys
+):
+    (tmp_path / "file").touch()
+    for folder in ("file", "cache"):
+        path = tmp_path / folder / "programs"
+        user_cache(path)
+        compiling.use_program_cache()
+        is_made = folder == "cache"
+        used = jax.config.values["jax_compilation_cache_dir"]
+        assert used == (str(path) if is_made else None)
+        reason = f"no compilation cache in {path}: Not a directory\n"
+        assert capsys.readouterr().err == ("" if is_made else reason)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o700
+
+
+AGENT = tiny.untrained(tiny.CONFIG)
+CALLS = {
+    "train": lambda: jax_ttt.train(**tiny.FIELDS),
+    "train_many": lambda: jax_ttt.train_many([1], **tiny.FIELDS),
+    "load": lambda: jax_ttt.load(SHIPPED["table"]),
+    "player": lambda: jax_ttt.player("random"),
+    "new_game": lambda: jax_ttt.new_game("minimax"),
+    "match": lambda: jax_ttt.match("random", "random"),
+    "best_move": lambda: jax_ttt.best_move(AGENT, [4]),
+    "draw": lambda: jax_ttt.draw([4, 0]),
+    "correct": lambda: jax_ttt.correct(AGENT),
+    "register_game": lambda: jax_ttt.register_game("same", TicTacToe),
+}
+"""Calls of public functions that compute."""
 
 
 @pytest.mark.parametrize(
     "name", mark_slow(CALLS, "train", "train_many", "correct", "register_game")
 )
-def test_public_functions_keep_their_programs_as_the_commands_do(
-    name, agent, user_cache
-):
+def test_public_functions_keep_their_programs_as_the_commands_do(name, user_cache):
     """Here in the folder of the tests, which has them."""
     path = quick.CACHE["jax_compilation_cache_dir"]
     user_cache(Path(path))
     assert not jax.config.values["jax_compilation_cache_dir"]
-    CALLS[name](agent)
+    CALLS[name]()
     assert jax.config.values["jax_compilation_cache_dir"] == path
 
 
-def test_a_cache_of_the_user_stays(agent, user_cache, tmp_path):
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("jax_compilation_cache_dir", "mine"),
+        ("jax_enable_compilation_cache", False),
+    ],
+)
+def test_what_the_user_says_on_the_cache_stays(setting, value, user_cache, tmp_path):
     user_cache(tmp_path / "programs")
-    jax.config.update("jax_compilation_cache_dir", str(tmp_path / "mine"))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 60)
-    CALLS["draw"](agent)
-    assert jax.config.values["jax_compilation_cache_dir"] == str(tmp_path / "mine")
-    assert jax.config.values["jax_persistent_cache_min_compile_time_secs"] == 60
-
-
-def test_no_folder_is_made_if_the_cache_of_jax_is_off(agent, user_cache, tmp_path):
-    user_cache(tmp_path / "programs")
-    jax.config.update("jax_enable_compilation_cache", False)
-    CALLS["draw"](agent)
+    jax.config.update(setting, value)
+    seconds = "jax_persistent_cache_min_compile_time_secs"
+    jax.config.update(seconds, 60)
+    CALLS["draw"]()
+    assert (jax.config.values[setting], jax.config.values[seconds]) == (value, 60)
     assert not (tmp_path / "programs").exists()
 
 

@@ -142,18 +142,6 @@ def test_seconds_are_those_of_the_whole_run(killed):
     assert seconds[-1] >= round(saved, 4)
 
 
-def test_a_run_that_has_ended_names_the_way_to_go_on(whole):
-    path = whole("default")
-    before = as_users.contents(path)
-    code, out, err = command("--resume", path)
-    assert (code, err) == (0, "")
-    assert out == (
-        f"the run in {path} ended at update 4; to go on: "
-        f"python -m jax_ttt.train --resume {path} --num-updates 8\n"
-    )
-    assert as_users.contents(path) == before
-
-
 @pytest.mark.slow
 def test_a_longer_run_continues_and_its_new_end_is_saved_at_once(whole, tmp_path):
     path = shutil.copytree(whole("default"), tmp_path / "run")
