@@ -119,25 +119,19 @@ def test_wrong_words_of_the_exam_are_refused(words, message, tmp_path, monkeypat
         examine(monkeypatch, *words)
 
 
-@pytest.mark.parametrize("name", ["nim", "misere"])
-def test_the_page_about_own_rules_shows_the_file(name):
-    page = (FOLDER.parent / "use" / "own_rules.md").read_text("utf-8")
-    assert f"```py\n{(FOLDER / f'{name}.py').read_text('utf-8')}```" in page
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_the_page_about_own_learners_shows_the_file(name):
-    page = (FOLDER.parent / "use" / "own_learner.md").read_text("utf-8")
-    text = (FOLDER / f"{name}.py").read_text("utf-8")
-    assert f"```py\n{text}```" in page
-    assert len(text.splitlines()) <= 80
-
-
-def test_the_programs_of_the_page_are_the_files():
-    page = (FOLDER.parent / "use" / "programs.md").read_text("utf-8")
-    for language in ("py", "c", "sh"):
-        code = (FOLDER / "programs" / f"first_free.{language}").read_text("utf-8")
-        assert f"```{language}\n{code}```" in page
+@pytest.mark.parametrize(
+    ("page", "files"),
+    [
+        ("own_rules", ["nim.py", "misere.py"]),
+        ("own_learner", [f"{name}.py" for name in LEARNERS]),
+        ("programs", [f"programs/first_free.{end}" for end in ("py", "c", "sh")]),
+    ],
+)
+def test_a_page_shows_its_files(page, files):
+    text = (FOLDER.parent / "use" / f"{page}.md").read_text("utf-8")
+    for file in files:
+        code = (FOLDER / file).read_text("utf-8")
+        assert f"```{file.rpartition('.')[2]}\n{code}```" in text
 
 
 def test_the_programs_of_the_page_play(tmp_path):

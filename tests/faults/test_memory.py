@@ -4,8 +4,6 @@ import as_users
 import pytest
 import tiny
 
-from jax_ttt import cli, runs
-from jax_ttt.__main__ import run_command
 from jax_ttt.files.run_folder import RunFolder
 from jax_ttt.training import agent_batch
 
@@ -41,18 +39,3 @@ def test_a_device_without_memory_refuses_before_a_row_is_written(tmp_path, monke
     assert RunFolder(tmp_path / "run").files() == ["config.json"]
     done = as_users.run_here(line, tmp_path / "run")
     assert done.code == 0, "the folder is free again"
-
-
-@pytest.mark.parametrize(
-    "error",
-    [MemoryError(), RuntimeError("RESOURCE_EXHAUSTED: Out of memory allocating 9")],
-)
-def test_a_lack_of_memory_is_one_line(error, capsys):
-    def main(args):
-        raise error
-
-    command = cli.Command("jax_ttt.runs", runs.Args, main)
-    assert run_command(command, []) == 1
-    out, err = capsys.readouterr()
-    assert (out, err.count("\n")) == ("", 1)
-    assert err.startswith("error: out of memory: lower --num-envs, ")
