@@ -79,14 +79,6 @@ def scores(lines):
     return [text for text in lines if text.startswith("score: ")]
 
 
-def test_a_person_wins_loses_and_draws(talk, row_by_row):
-    assert "you win after 5 moves" in talk(row_by_row, "462")
-    lost = talk("minimax-first", "182", side="o")
-    assert lost[1] == "minimax-first (X) plays 0"
-    assert "you lose after 7 moves" in lost
-    assert "a draw after 9 moves" in talk("minimax-first", "42378")
-
-
 def test_wrong_input_gets_one_line_and_the_game_goes_on(talk, row_by_row):
     wrong = ["", "9", "4 4", "²", "1" * 99, "undo 2"]
     lines = talk(row_by_row, [*wrong, " 4 "])
@@ -106,6 +98,8 @@ def test_the_score_is_kept_over_three_games(talk, following):
     results = ["you 1, draws 0, follower 0", "you 1, draws 0, follower 1"]
     results += ["you 1, draws 1, follower 1"] * 2
     assert scores(lines) == [f"score: {result}" for result in results]
+    ends = ("you win after 5 moves", "you lose after 6 moves", "a draw after 9 moves")
+    assert {*ends} <= {*lines}
 
 
 def test_a_game_counts_once_whatever_is_undone_and_not_if_it_is_left(talk, row_by_row):

@@ -4,13 +4,11 @@ import csv
 import dataclasses
 import functools
 import json
-import re
 import shutil
 
 import commands
 import pytest
 import rules
-import tiny
 
 from jax_ttt import evaluate
 from jax_ttt.players import registry
@@ -99,21 +97,6 @@ def test_json_agrees_with_the_run_and_a_sample_with_the_exact_values(run_dir, ru
         for rate in ("win_rate", "draw_rate", "loss_rate"):
             share, exact = sampled[seat][rate], result["grade"][seat][rate]
             assert abs(share - exact) < 4 * (exact * (1 - exact) / 2000) ** 0.5 + 1e-9
-
-
-@pytest.mark.slow
-def test_what_a_player_reaches_is_graded(tmp_path, run):
-    path = tiny.save_untrained(tmp_path / "agent.safetensors", env_id="connect_4x4")
-    out, err = run(path)
-    assert err == ""
-    assert "sampled" not in out
-    rows = re.findall(r"^as (\w+) +([\d.]+)% +([\d.]+)% +([\d.]+)%", out, re.MULTILINE)
-    assert [row[0] for row in rows] == ["X", "O"]
-    for row in rows:
-        assert sum(map(float, row[1:])) == pytest.approx(100, abs=2e-4)
-    length = re.search(r"^beatable: a shortest .* \((\d+) moves; c", out, re.MULTILINE)
-    assert length
-    assert f"  {length[1]}. " in out
 
 
 def test_the_seat_that_was_learned_is_proven(one_seat, run):

@@ -45,11 +45,6 @@ def note_blocks(blocks):
     return on_step
 
 
-def without_progress(err):
-    """Return the lines but those that show how far a sweep is."""
-    return [line for line in err.splitlines() if line and "%|" not in line]
-
-
 @pytest.mark.slow
 def test_a_grid_has_a_line_and_a_field_for_each_combination(capsys, tmp_path):
     path = tmp_path / "grid.svg"
@@ -89,40 +84,25 @@ def test_a_grid_of_learning_rates_needs_no_end_and_keeps_a_given_one(flags, ends
 
 
 @pytest.mark.slow
-def test_ctrl_c_keeps_the_finished_agents(capsys, tmp_path):
-    def interrupt(block):
-        if block.jobs[0].seed == 9 and not block.steps:
-            signal.raise_signal(signal.SIGINT)
-
-    path = tmp_path / "agents.csv"
-    flags = ["--num-seeds", "64", "--csv", str(path)]
-    code, out, err = run(capsys, *flags, on_step=interrupt)
-    assert code == 130
-    assert "0 of 2 (" in out
-    (sweep_path,) = Path("runs").iterdir()
-    again = f"python -m jax_ttt.sweep --resume {sweep_path}"
-    assert without_progress(err) == [
-        "stopped at update 0: the unfinished training of 1 agent is lost",
-        f"to train the others: {again}",
-        "error: interrupted",
-    ]
-    assert len(path.read_text().splitlines()) == 3
-
-
-@pytest.mark.slow
 @pytest.mark.fault
-def test_ctrl_c_keeps_the_finished_blocks_and_says_what_is_lost(capsys):
+def test_ctrl_c_keeps_the_finished_blocks_and_says_what_is_lost(capsys, tmp_path):
     def interrupt(block):
         first_chunk = [step.update for step in block.steps] == [0, 2]
         if block.jobs[0].seed == 15 and first_chunk:
             signal.raise_signal(signal.SIGINT)
 
-    flags = "--num-seeds 12 --at-once 4 --num-updates 8 --eval-every 2"
-    code, _, err = run(capsys, *flags.split(), on_step=interrupt)
+    table = tmp_path / "agents.csv"
+    flags = "--num-seeds 12 --at-once 4 --num-updates 8 --eval-every 2 --csv"
+    code, out, err = run(capsys, *flags.split(), str(table), on_step=interrupt)
     assert code == 130
-    lost = "stopped at update 2: the unfinished training of 4 agents is lost"
-    assert without_progress(err)[0] == lost
+    assert "0 of 8 (" in out
     (path,) = Path("runs").iterdir()
+    assert [line for line in err.splitlines() if line and "%|" not in line] == [
+        "stopped at update 2: the unfinished training of 4 agents is lost",
+        f"to train the others: python -m jax_ttt.sweep --resume {path}",
+        "error: interrupted",
+    ]
+    assert len(table.read_text().splitlines()) == 9
     _, *lines = path.read_text().splitlines()
     agents = [json.loads(line)["agent"] for line in lines]
     assert [(agent["seed"], agent["update"]) for agent in agents] == [
@@ -285,6 +265,11 @@ def test_eval_every_is_accepted_where_the_training_depends_on_it():
         args = commands.parse(sweep, flags.split())
         configs = [config for _, config in sweep.points_to_train(args)]
         assert {config.eval_every for config in configs} == {5}
+
+
+def test_an_opponent_of_a_grid_implies_the_preset_for_it():
+    args = commands.parse(sweep, ["--grid", "opponent=self,minimax"])
+    assert args.preset == "plain"
 
 
 def test_a_sweep_of_connect_four_counts_its_proofs(capsys, tmp_path):

@@ -78,36 +78,20 @@ def test_the_preset_is_that_of_the_command_or_a_config():
         ({"network": "cnn"}, "one of mlp, table, got 'cnn'. A network of your own is"),
         ({"own": 3}, "there is no setting own"),
         ({"env_id": "hex", "until_proven": True}, "until_proven must be"),
+        ({"preset": ["table"]}, r"\Apreset must be one of .*, got "),
+        ({"preset": "nonsense"}, r"\Apreset must be one of .*, got "),
+        ({"preset": "tabel"}, r"did you mean table\?"),
+        ({"env_id": "connect4"}, r"did you mean connect_four\?"),
+        ({"sed": 1}, r"did you mean seed\?"),
+        ({"seeds": [1]}, r"no setting seeds; did you mean seed\?"),
+        ({"until_prove": True}, r"did you mean until_proven\?"),
+        ({"lr": 0.1}, r"did you mean learning_rate\?"),
     ],
 )
-def test_wrong_settings_are_refused(call, message):
+def test_wrong_settings_are_refused_in_one_line(call, message):
     with pytest.raises(jax_ttt.Refused, match=message) as caught:
         jax_ttt.train(**call)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.usefixtures("any_types")
-@pytest.mark.parametrize(
-    ("call", "word"),
-    [
-        ({"preset": "tabel"}, "table"),
-        ({"env_id": "connect4"}, "connect_four"),
-        ({"sed": 1}, "seed"),
-        ({"until_prove": True}, "until_proven"),
-        ({"lr": 0.1}, "learning_rate"),
-    ],
-)
-def test_a_misspelled_word_gets_a_hint(call, word):
-    with pytest.raises(jax_ttt.Refused, match=rf"did you mean {word}\?"):
-        jax_ttt.train(**call)
-
-
-@pytest.mark.usefixtures("any_types")
-def test_the_arguments_of_each_function_are_among_the_hints():
-    with pytest.raises(jax_ttt.Refused, match=r"no setting sed; did you mean seeds\?"):
-        jax_ttt.train_many([1], sed=1)  # pyright: ignore[reportCallIssue]
-    with pytest.raises(jax_ttt.Refused, match=r"no setting seeds; did you mean seed\?"):
-        jax_ttt.train(seeds=[1])  # pyright: ignore[reportCallIssue]
 
 
 @pytest.mark.usefixtures("any_types")
@@ -118,20 +102,16 @@ def test_the_arguments_of_each_function_are_among_the_hints():
         ({"seeds": [1, "a"]}, "seeds must be a whole number .*, got 'a'"),
         ({"seeds": [1], "until_proven": True}, "until_proven must be left out of"),
         ({"seeds": [1], "progress": "no"}, "progress must be true or false"),
+        ({"seeds": [1], "sed": 1}, r"no setting sed; did you mean seeds\?"),
+        *(
+            ({"seeds": seeds}, "seeds must be")
+            for seeds in (8, "table", [], [1, 1], [-1])
+        ),
     ],
 )
 def test_wrong_arguments_of_several_seeds_are_refused(arguments, message):
     with pytest.raises(jax_ttt.Refused, match=message):
         jax_ttt.train_many(**arguments)
-
-
-@pytest.mark.parametrize("preset", [["table"], 3, "nonsense"])
-@pytest.mark.usefixtures("any_types")
-def test_a_preset_without_a_similar_word_is_refused_in_one_line(preset):
-    with pytest.raises(
-        jax_ttt.Refused, match=r"\Apreset must be one of .*, got [^\n]*\Z"
-    ):
-        jax_ttt.train(preset=preset)
 
 
 @pytest.mark.usefixtures("optimized")
@@ -184,41 +164,21 @@ def test_progress_is_shown_or_not_as_the_caller_says(progress, monkeypatch):
     assert bool(stderr.getvalue()) is progress
 
 
-def test_several_seeds_are_the_agents_of_single_runs(tiny):
+@pytest.fixture(params=[1, pytest.param(99, marks=pytest.mark.slow)])
+def at_once(request, monkeypatch):
+    """Let so many agents train at once: one, as on a CPU, or all of them."""
+    monkeypatch.setattr(many_agents, "agents_at_once", lambda *args: request.param)
+    return request.param
+
+
+def test_several_seeds_are_the_agents_of_single_runs(tiny, at_once):
     runs = jax_ttt.train_many([4, 3], "table", **TINY)
     assert [run.seed for run in runs] == [4, 3]
-    assert same(runs[1].agent.params, tiny.agent.params)
     assert not same(runs[0].agent.params, tiny.agent.params)
-
-
-def test_a_seed_that_diverges_has_no_run_and_the_other_continues(monkeypatch):
-    real = run_state.after_chunk
-
-    def after_chunk(state, learner, metrics, *others):
-        factor = np.float32(np.nan if state.keys[0, 1] == 5 else 1)
-        metrics = metrics._replace(loss=metrics.loss * factor)
-        return real(state, learner, metrics, *others)
-
-    monkeypatch.setattr(run_state, "after_chunk", after_chunk)
-    runs = jax_ttt.train_many([4, 5], "table", **TINY)
-    assert ([run.seed for run in runs], runs.diverged) == ([4], (5,))
-    assert repr(runs).endswith("; diverged: seed 5")
-    assert len(runs[0].rows) == 5
-
-
-@pytest.fixture
-def at_once(monkeypatch):
-    """Let as many agents train at once as there are seeds, as on an accelerator."""
-    monkeypatch.setattr(many_agents, "agents_at_once", lambda *args: 99)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("at_once")
-def test_seeds_that_train_at_once_are_the_agents_of_single_runs(tiny):
-    runs = jax_ttt.train_many([4, 3], "table", **TINY)
-    assert [run.seed for run in runs] == [4, 3]
-    at_once, alone = (jax.tree.leaves(run.agent.params) for run in (runs[1], tiny))
-    for a, b in zip(at_once, alone, strict=True):
+    if at_once == 1:
+        assert same(runs[1].agent.params, tiny.agent.params)
+    agents = (jax.tree.leaves(run.agent.params) for run in (runs[1], tiny))
+    for a, b in zip(*agents, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)
     counts, expected = (
         [(row.event, row.update, row.games) for row in run.rows]
@@ -227,9 +187,8 @@ def test_seeds_that_train_at_once_are_the_agents_of_single_runs(tiny):
     assert counts == expected
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("at_once")
-def test_a_seed_that_diverges_at_once_with_others_has_no_run(monkeypatch):
+def test_a_seed_that_diverges_has_no_run_and_the_other_continues(monkeypatch):
     real = run_state.after_chunk
 
     def after_chunk(state, learner, metrics, *others):
@@ -240,11 +199,5 @@ def test_a_seed_that_diverges_at_once_with_others_has_no_run(monkeypatch):
     monkeypatch.setattr(run_state, "after_chunk", after_chunk)
     runs = jax_ttt.train_many([4, 5], "table", **TINY)
     assert ([run.seed for run in runs], runs.diverged) == ([4], (5,))
+    assert repr(runs).endswith("; diverged: seed 5")
     assert len(runs[0].rows) == 5
-
-
-@pytest.mark.usefixtures("any_types")
-@pytest.mark.parametrize("seeds", [8, "table", [], [1, 1], [-1]])
-def test_seeds_are_different_numbers(seeds):
-    with pytest.raises(jax_ttt.Refused, match="seeds must be"):
-        jax_ttt.train_many(seeds)
