@@ -134,7 +134,6 @@ def test_without_numba_the_extra_is_named(agents, monkeypatch, run):
     assert "pip install 'jax_ttt[solver]'" in err
 
 
-@pytest.mark.slow
 def test_ctrl_c_prints_what_is_known(agents, tmp_path, monkeypatch, run):
     keeping_moves, calls = Solver.keeping_moves, []
 
@@ -155,7 +154,6 @@ def test_ctrl_c_prints_what_is_known(agents, tmp_path, monkeypatch, run):
     assert not [*tmp_path.iterdir()]
 
 
-@pytest.mark.slow
 def test_ctrl_c_in_the_proof_ends_the_command(agents, monkeypatch, run):
     monkeypatch.setattr("jax_ttt.text.grade_text.search_progress", lambda *_: interrupt)
     _, err = run(agents["connect_4x4"], code=130)

@@ -177,11 +177,15 @@ def test_a_wrong_search_makes_no_proof(env_id, monkeypatch):
 
 @pytest.mark.fault
 def test_an_agent_that_draws_is_not_proven_to_win(q_star, monkeypatch):
-    """Whatever the game's result is said to be."""
+    """Whatever the game's result is said to be, by exact play too."""
     wrong_game = dataclasses.replace(GAMES["tic_tac_toe"], best_result="first")
     monkeypatch.setitem(GAMES, "tic_tac_toe", wrong_game)
-    monkeypatch.setattr(find_corrections, "find_corrections", no_corrections)
+    wrong = ExactPlay(keeping_moves=preferred_moves)
+    monkeypatch.setattr(correcting, "exact_play", lambda *_: wrong)
     agent = exact_table(q_star)
+    with pytest.raises(RuntimeError, match="exact play errs"):
+        jax_ttt.correct(agent, seat="first", goal="win")
+    monkeypatch.setattr(find_corrections, "find_corrections", no_corrections)
     with pytest.raises(Refused, match=r"^x: .* does not prove win"):
         jax_ttt.correct(agent, seat="first", goal="win", name="x")
 
