@@ -23,7 +23,6 @@ import tiny
 
 import jax_ttt
 from jax_ttt.config.game_facts import GAMES
-from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 from jax_ttt.config.shared_flags import DistributedFlags
 from jax_ttt.games import pgx_games
@@ -261,18 +260,6 @@ def row_by_row(host_tree):
 def drawn():
     """Return a function that draws a picture and returns its figure."""
     return layout.drawn
-
-
-@pytest.fixture
-def small():
-    """Return small settings of the preset `article`."""
-    return PRESETS["article"].replace(
-        num_envs=32,
-        hidden_size=16,
-        num_updates=24,
-        eval_every=10,
-        eval_games=2048,
-    )
 
 
 @pytest.fixture(scope="session")

@@ -31,6 +31,11 @@ BEATEN = made.reached(
     losing_choices=5,
 )
 OPEN = made.reached(draw_rate=0.0, open_rate=0.25, complete=False, num_moves=9)
+# A seat was searched, and the other one sampled: so is one whose search was cut.
+PARTLY = [
+    made.grade(searches, MATCH, seats=("first",))
+    for searches in ({"first": PROVEN}, {"first": PROVEN, "second": OPEN})
+]
 
 
 def test_an_evaluation_in_one_line(snapshot):
@@ -44,6 +49,7 @@ def test_an_evaluation_in_one_line(snapshot):
         ),
         grade_text.summary_line(3, SAMPLED),
         grade_text.summary_line(3, made.grade()),
+        *(grade_text.summary_line(3, grade) for grade in PARTLY),
     ]
     cut = made.reached(complete=False, draw_rate=0.0, open_rate=0.25)
     for second in (PROVEN, LOST, cut):
@@ -57,28 +63,9 @@ def test_tables_of_results(snapshot):
     tables = [
         grade_text.rates_table(exact_grade()),
         grade_text.rates_table(SAMPLED),
+        grade_text.rates_table(PARTLY[0]),
     ]
     assert "\n\n".join(tables) == snapshot
-
-
-def test_a_seat_that_was_searched_has_exact_rates_beside_a_sampled_one():
-    """Of 4 sampled games as O, 1 was won; the search found 3 wins in 4 as X.
-
-    The same holds where the search of the second seat was cut: it knows nothing here.
-    """
-    grade = made.grade({"first": PROVEN}, MATCH, seats=("first",))
-    line = grade_text.summary_line(3, grade)
-    assert "75.00% wins, 25.00% draws, 0.00% losses" in line, "of the graded seat"
-    assert "as X 75.0/25.0/0.0, as O 25.0/25.0/50.0" in line
-    assert "4 games sampled as O" in line
-    table = grade_text.rates_table(grade).splitlines()
-    _, first, second = map(str.split, table)
-    assert first[2:] == ["75.0000%", "25.0000%", "0.0000%", "exact"]
-    assert second[2:] == ["25.0000%", "25.0000%", "50.0000%", "4"]
-    cut = made.grade({"first": PROVEN, "second": OPEN}, MATCH, seats=("first",))
-    assert grade_text.summary_line(3, cut).startswith(
-        line.partition("; winning replies")[0]
-    )
 
 
 def test_the_losing_line_is_drawn_as_boards(host_tree, snapshot):

@@ -8,10 +8,15 @@ import pytest
 from flax import nnx
 
 from jax_ttt.config.grade import wilson_interval
+from jax_ttt.config.presets import PRESETS
 from jax_ttt.dqn.learner import DQN
 from jax_ttt.grading import training_evaluation
 from jax_ttt.players.saved_agents import network_from
 from tools.benchmarks import plain_loop
+
+SMALL = PRESETS["article"].replace(
+    num_envs=32, hidden_size=16, num_updates=24, eval_every=10, eval_games=2048
+)
 
 
 def assert_close(a, b):
@@ -25,12 +30,12 @@ def transposed(params):
 
 
 @pytest.mark.slow
-def test_the_plain_loop_computes_each_update_of_the_compiled_program(small):
+def test_the_plain_loop_computes_each_update_of_the_compiled_program():
     key, games = jax.random.key(5), 0
-    learner = DQN.of(small)
+    learner = DQN.of(SMALL)
     chunk = jax.jit(DQN.chunk)
     state = jax.jit(DQN.init)(learner, key)
-    for moment in itertools.islice(plain_loop.train_plain_loop(small, key), 24):
+    for moment in itertools.islice(plain_loop.train_plain_loop(SMALL, key), 24):
         state, metrics = chunk(learner, state, num_updates=1)
         games += int(metrics.counts.games)
         assert_close(nnx.state(moment.network), transposed(state.params))
@@ -41,11 +46,11 @@ def test_the_plain_loop_computes_each_update_of_the_compiled_program(small):
 
 
 @pytest.mark.slow
-def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
-    network = next(plain_loop.train_plain_loop(small, jax.random.key(2))).network
-    counts = plain_loop.play_evaluation(small, network, jax.random.key(3))
+def test_the_plain_loops_evaluation_agrees_with_the_exact_one(tree):
+    network = next(plain_loop.train_plain_loop(SMALL, jax.random.key(2))).network
+    counts = plain_loop.play_evaluation(SMALL, network, jax.random.key(3))
     assert sum(counts) == 2048
-    config = small.replace(eval_games=0)
+    config = SMALL.replace(eval_games=0)
     params = transposed(nnx.state(network, nnx.Param))
     network_of_config = network_from(config.architecture)
     exact, *_ = training_evaluation.grade_exactly(network_of_config, params, tree)
@@ -55,10 +60,8 @@ def test_the_plain_loops_evaluation_agrees_with_the_exact_one(small, tree):
 
 
 @pytest.mark.slow
-def test_the_plain_loop_trains_evaluates_and_saves(
-    small, monkeypatch, tmp_path, capsys
-):
-    monkeypatch.setitem(plain_loop.PRESETS, "article", small)
+def test_the_plain_loop_trains_evaluates_and_saves(monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(plain_loop.PRESETS, "article", SMALL)
     assert plain_loop.main([str(tmp_path / "weights.npz")]) == 0
     rows = capsys.readouterr().out.splitlines()
     assert [row.split(":")[0] for row in rows] == ["10", "20", "24"]
