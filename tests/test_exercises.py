@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import rules
 from marks import mark_slow
 
 FOLDER = Path(__file__).parents[1] / "docs" / "exercises"
@@ -242,37 +243,25 @@ def test_a_wrong_shape_or_type_is_named(number, lines, message, difference):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ("playable = policy[0, 9, 0]", "IndexError: too many indices"),
-        ("playable = unknown", "NameError: name 'unknown' is not defined"),
-        ("import nothing_like_it", "ModuleNotFoundError: No module named"),
-        ("raise SystemExit", "SystemExit"),
-    ],
-)
-def test_a_fault_is_named_with_its_line(lines, message, tmp_path):
-    source = filled(6, lines)
-    (tmp_path / "exercises.py").write_text(source, "utf-8")
-    code, text = run(6, tmp_path)
-    line = [line.strip() for line in source.splitlines()].index(lines) + 1
-    assert code == 1
-    assert text.startswith(f"exercises.py, line {line}: {message}")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
     ("lines", "limit", "message"),
     [
+        ("playable = policy[0, 9, 0]", "60", "IndexError: too many indices"),
+        ("playable = unknown", "60", "NameError: name 'unknown' is not defined"),
+        ("import nothing_like_it", "60", "ModuleNotFoundError: No module named"),
+        ("raise SystemExit", "60", "SystemExit"),
         # Versions of Python name different lines of the function.
         ("return losing_line(positions, policy, seat)", "60", "RecursionError: max"),
         ("while True: pass", "6", "no end after 6 s; is there an endless loop?"),
     ],
 )
-def test_a_function_that_does_not_end_is_named(lines, limit, message, tmp_path):
-    (tmp_path / "exercises.py").write_text(filled(6, lines), "utf-8")
+def test_a_fault_is_named_with_its_line(lines, limit, message, tmp_path):
+    source = filled(6, lines)
+    (tmp_path / "exercises.py").write_text(source, "utf-8")
     code, text = run(6, tmp_path, "--limit", limit)
+    number = [line.strip() for line in source.splitlines()].index(lines) + 1
+    number = r"\d+" if "Recursion" in message else number
     assert code == 1
-    assert re.match(rf"exercises\.py, line \d+: {re.escape(message)}", text)
+    assert re.match(rf"exercises\.py, line {number}: {re.escape(message)}", text)
 
 
 @pytest.mark.parametrize("exit_code", mark_slow([0, 1], 1))
@@ -310,10 +299,7 @@ def test_an_agent_of_a_wrong_answer_shows_how_it_loses(number, lines, tmp_path):
     verdict, _, boards = text.partition("the agent loses this game as ")
     assert "after 1,800 updates " in verdict
     moves, *rows, _ = boards.splitlines()[2:]
-    loser, winner = boards[0], {"X": "O", "O": "X"}[boards[0]]
+    winner = {"X": "O", "O": "X"}[boards[0]]
     assert moves.split()[-2] == f"{winner}:"
-    cells = "".join(row[-5::2] for row in rows)
-    lines_of_three = ["012", "345", "678", "036", "147", "258", "048", "246"]
-    owners = ["".join(cells[int(i)] for i in line) for line in lines_of_three]
-    assert winner * 3 in owners
-    assert loser * 3 not in owners
+    board = "".join(row[-5::2] for row in rows)
+    assert rules.winner(board) == winner

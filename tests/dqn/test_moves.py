@@ -73,9 +73,9 @@ def test_a_result_reaches_the_agents_last_move(
     *before, last, after_end = episode(replies, [*moves, 2])
     for row in before:
         assert (row.transition.reward[0], row.transition.discount[0]) == (0, 0.5)
-        assert (row.counts.games, row.counts.wins, row.counts.losses) == (0, 0, 0)
+        assert row.counts[:3] == (0, 0, 0)
     assert (last.transition.reward[0], last.transition.discount[0]) == (reward, 0)
-    assert (last.counts.games, last.counts.wins, last.counts.losses) == counts
+    assert last.counts[:3] == counts
     # The opponent's opening counts, too.
     num_steps = [int(row.counts.env_steps) for row in (*before, last)]
     assert num_steps == [3, *[2] * (len(before) - 1), last_steps]
@@ -101,14 +101,9 @@ def test_in_self_play_results_are_the_first_players():
     env_state = pgx_games.init(ENV, jax.random.key(0), 1)
     for move in (0, 8, 1, 7, 3):  # X and O in turn; O then wins with 6
         env_state, row = play(learner, env_state, np.int32(move))
-        assert (
-            row.counts.games,
-            row.counts.wins,
-            row.counts.losses,
-            row.counts.env_steps,
-        ) == (0, 0, 0, 1)
+        assert row.counts == (0, 0, 0, 1)
     _, row = play(learner, env_state, np.int32(6))
-    assert (row.counts.games, row.counts.wins, row.counts.losses) == (1, 0, 1)
+    assert row.counts == (1, 0, 1, 1)
     assert row.transition.reward.tolist() == [1]  # the mover's
 
 

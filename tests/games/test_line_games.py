@@ -11,6 +11,7 @@ from jax_ttt.config.game_facts import GAMES
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
 from jax_ttt.players.player import random_player
+from jax_ttt.solver import policies
 
 
 def random_games(env_id, num_games):
@@ -81,12 +82,4 @@ def test_the_tree_of_4x4_has_161029_positions_and_is_a_draw():
     env = pgx_games.make_env("connect_4x4")
     tree = trees.enumerate_positions(env, 200_000).tree()
     assert tree.num_positions == 161_029
-    values = tree.outcome.astype(int)
-    for begin, end in list(itertools.pairwise(tree.level_start))[::-1]:
-        here = slice(begin, end)
-        after, legal = values[tree.successor[here]], tree.legal_action_mask[here]
-        best = np.where(legal, after, -2).max(axis=1)
-        worst = np.where(legal, after, 2).min(axis=1)
-        value = np.where(tree.first_to_move[here], best, worst)
-        values[here] = np.where(tree.terminal[here], values[here], value)
-    assert values[0] == 0
+    assert policies.minimax_values(tree)[0] == 0

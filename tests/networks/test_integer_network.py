@@ -92,41 +92,27 @@ def by_products(sums, scale):
 
 
 slow = pytest.mark.slow
+FILTERS = {"hidden_size": 8, "filters": 4}
+FAST = [
+    ({"hidden_size": 8}, False),
+    (FILTERS | {"two_planes": True}, True),
+    ({"hidden_layers": 0}, False),
+]
+SLOW = [
+    ({"hidden_size": 8}, True),
+    ({"hidden_size": 16, "two_planes": True, "hidden_layers": 1}, False),
+    (FILTERS | {"two_planes": True}, False),
+    (FILTERS, False),
+    ({"hidden_layers": 0, "filters": 4}, False),
+    ({"hidden_size": 8, "hidden_layers": 11}, False),
+    ({"hidden_size": 8, "backup": "two-ply", "double": False}, False),
+    ({"hidden_size": 8, "env_id": "connect_four", "filters": 3}, False),
+]
 
 
 @pytest.mark.parametrize(
     ("fields", "has_bfloat16"),
-    [
-        ({"hidden_size": 8}, False),
-        ({"hidden_size": 8, "filters": 4, "two_planes": True}, True),
-        ({"hidden_layers": 0}, False),
-        pytest.param({"hidden_size": 8}, True, marks=slow),
-        pytest.param(
-            {"hidden_size": 16, "two_planes": True, "hidden_layers": 1},
-            False,
-            marks=slow,
-        ),
-        pytest.param(
-            {"hidden_size": 8, "filters": 4, "two_planes": True}, False, marks=slow
-        ),
-        pytest.param(
-            {"hidden_size": 8, "filters": 4, "env_id": "connect_4x4"},
-            False,
-            marks=slow,
-        ),
-        pytest.param({"hidden_layers": 0, "filters": 4}, False, marks=slow),
-        pytest.param({"hidden_size": 8, "hidden_layers": 11}, False, marks=slow),
-        pytest.param(
-            {"hidden_size": 8, "backup": "two-ply", "double": False},
-            False,
-            marks=slow,
-        ),
-        pytest.param(
-            {"hidden_size": 8, "env_id": "connect_four", "filters": 3},
-            False,
-            marks=slow,
-        ),
-    ],
+    [*FAST, *(pytest.param(*row, marks=slow) for row in SLOW)],
     ids=str,
 )
 def test_the_integers_are_those_of_64_bits(fields, has_bfloat16, monkeypatch):

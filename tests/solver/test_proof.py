@@ -63,10 +63,12 @@ def training_grade(tree, probs, seats=SEATS):
     )
 
 
-def compiled_beaten(tree, probs):
-    """Return by stone whether the compiled proof finds a policy beatable."""
+def beaten(tree, host_tree, probs):
+    """Return by stone whether a policy can be beaten, as both proofs say."""
     _, _, worst_result = seat_results(tree, probs.astype(np.float32))
-    return dict(zip("XO", (worst_result == -1).tolist(), strict=True))
+    compiled = (worst_result == -1).tolist()
+    assert proof.can_be_beaten(host_tree, probs).tolist() == compiled
+    return dict(zip("XO", compiled, strict=True))
 
 
 @pytest.mark.parametrize("is_safe", [*itertools.product([True, False], repeat=2)])
@@ -126,12 +128,7 @@ def test_one_different_move_is_beatable_if_and_only_if_it_loses(
     assert (len(moves), num_losing) == {"X": (302, 123), "O": (1113, 731)}[stone]
     for board, cell, loses in moves[::25]:
         probs = with_move(perfect, position[board], cell)
-        expected = {stone: loses, OTHER[stone]: False}
-        assert (
-            dict(zip("XO", proof.can_be_beaten(host_tree, probs), strict=True))
-            == expected
-        )
-        assert compiled_beaten(tree, probs) == expected
+        assert beaten(tree, host_tree, probs) == {stone: loses, OTHER[stone]: False}
         line = proof.losing_line(host_tree, probs, SEAT[stone])
         lost = outcomes.count_lines(host_tree, probs, SEAT[stone]).lost
         assert (line is not None) == (lost > 0) == loses
@@ -186,10 +183,11 @@ def test_every_lost_position_counts(step, stone, tree, host_tree, boards, positi
         outcome = np.zeros_like(host_tree.outcome)
         outcome[end] = host_tree.outcome[end]
         probs = np.eye(9)[moves]
+        games = (dataclasses.replace(t, outcome=outcome) for t in (tree, host_tree))
+        device_game, game = games
         # The other seat has won that position.
-        compiled = compiled_beaten(dataclasses.replace(tree, outcome=outcome), probs)
-        assert compiled == {stone: True, OTHER[stone]: False}
-        game = dataclasses.replace(host_tree, outcome=outcome)
+        expected = {stone: True, OTHER[stone]: False}
+        assert beaten(device_game, game, probs) == expected
         line = proof.losing_line(game, probs, SEAT[stone])
         assert line is not None
         assert replayed(line, stone, probs, position)[-1] == boards[end]
@@ -209,11 +207,7 @@ def test_a_rare_move_is_followed(
         probs = perfect.copy()
         probs[position[board], cell] = chance
         expected = {stone: is_played, OTHER[stone]: False}
-        assert (
-            dict(zip("XO", proof.can_be_beaten(host_tree, probs), strict=True))
-            == expected
-        )
-        assert compiled_beaten(tree, probs) == expected
+        assert beaten(tree, host_tree, probs) == expected
         line = proof.losing_line(host_tree, probs, SEAT[stone])
         assert (line is not None) == is_played
 
