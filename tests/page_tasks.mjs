@@ -8,6 +8,7 @@ const [folder] = process.argv.slice(2);
 const load = (name) => import(pathToFileURL(`${folder}/${name}`));
 const { DATA } = await load("engine/page_data.js");
 const { Rules } = await load("engine/rules.js");
+const { lookaheadValues } = await load("engine/search.js");
 const { solve } = await load("engine/solver.js");
 const { ResultSolver } = await load("engine/result_solver.js");
 const { checkLines, compareMoves } = await load("engine/agent_lines.js");
@@ -141,6 +142,26 @@ const TASKS = {
   async compareMoves({ path, games, side }) {
     const { rules, player } = await playerOf(path);
     return games.map((moves) => compareMoves(rules, player, moves, side));
+  },
+
+  // The values of the moves after each game by an agent's look-ahead, and by a search without its
+  // bounds and memory; null where illegal.
+  async lookahead({ path, games, depth }) {
+    const { rules, player } = await playerOf(path);
+    const worth = (after, depth) => {
+      if (after.row.length > 0) return 1;
+      if (rules.isOver(after)) return 0;
+      return -player.gamma * Math.max(...rules.legal(after).map((action) => {
+        if (depth === 1) return player.values(after)[action];
+        return worth(rules.after(after, action), depth - 1);
+      }));
+    };
+    return games.map((moves) => {
+      const position = rules.positions(moves).at(-1);
+      const values = lookaheadValues(rules, player, position, depth);
+      const afters = Array.from(player.values(position), (_, action) => rules.after(position, action));
+      return [[...values], afters.map((after) => after && worth(after, depth))];
+    });
   },
 
   // What `checkLines` yields and returns.

@@ -79,6 +79,19 @@ def test_a_drawn_line_contradicts_only_that_every_game_is_won():
     assert not_lost["lines"]["lost"] == 0
 
 
+def test_a_look_ahead_has_the_values_of_a_search_without_shortcuts(tmp_path):
+    """Discounted, on boards where wins and full columns are near."""
+    fields = {"env_id": "connect_5x4", "gamma": 0.9}
+    path = tiny.save_untrained(tmp_path / "agent.safetensors", **fields)
+    start, late = [[], [2] * 4], [[1, 4, 0, 2, 0, 0, 0, 1, 4, 2, 4], [2, 1, 2, 1, 3, 0]]
+    cases = [(1, start), (3, start), (5, late), (7, late[:1])]
+    options = [{"path": str(path), "games": g, "depth": depth} for depth, g in cases]
+    for results in compute_all([("lookahead", option) for option in options]):
+        for values, expected in results:
+            assert values == pytest.approx(expected, abs=1e-9)
+    assert [value is None for value in expected] == [True, False, False, False, False]
+
+
 def test_corrections_by_stones_are_those_of_the_grade():
     first = saved_agents.load_agent(SEVEN).grade.first
     assert first is not None
