@@ -238,14 +238,6 @@ def test_a_bug_is_not_hidden():
         run_command(failing_command(ZeroDivisionError()), [])
 
 
-def test_without_a_run_a_default_is_named_or_the_command_refuses(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert run_folder.player_or_newest_run(None, otherwise="shipped:x") == "shipped:x"
-    assert run_folder.player_or_newest_run("random", otherwise="shipped:x") == "random"
-    with pytest.raises(Refused, match="no agent below runs/: train one"):
-        run_folder.player_or_newest_run(None)
-
-
 def flag_helps(text):
     """Return the text of each flag in a help."""
     parts = re.split(r"^.{0,2}(--[\w-]+)", text, flags=re.MULTILINE)

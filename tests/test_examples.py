@@ -86,37 +86,34 @@ def test_the_exam_takes_a_game_and_a_file_of_ones_own(tmp_path, monkeypatch, cap
 
 
 @pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ((COLUMNS, ROW.replace("0", "")), "has other moves than tic_tac_toe"),
-        ((COLUMNS, ROW.replace("1425", "1424")), "has other moves than tic_tac_toe"),
-        ((COLUMNS.replace("kind", "type"), ROW), "KeyError: 'kind'"),
-        ((COLUMNS, ROW.replace("1425", "14x5")), "ValueError: .* 'x'"),
-        ((COLUMNS.replace(",kind", ""), ROW), "TypeError"),
-        ((), "IndexError"),
-    ],
-)
-def test_a_file_that_is_no_exam_is_refused_in_one_line(
-    lines, message, tmp_path, monkeypatch
-):
-    (tmp_path / "own.csv").write_text("\n".join(lines), "utf-8")
-    with pytest.raises(SystemExit, match=rf"\Aerror: .*{message}.*\Z"):
-        examine(monkeypatch, "minimax", "tic_tac_toe", tmp_path / "own.csv")
-
-
-@pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), r"exam\.py PLAYER \[GAME \[FILE\]\]"),
-        (("nobody",), "error: "),
-        (("random", "tic_tac_toe", "none.csv"), "No such file"),
-        (("random", "tic_tac_toe"), "connect_four.csv has other moves"),
+        ("", r"exam\.py PLAYER \[GAME \[FILE\]\]"),
+        ("nobody", "error: "),
+        ("random tic_tac_toe none.csv", "No such file"),
+        ("random tic_tac_toe", "connect_four.csv has other moves"),
+        ("random tic_tac_toe short.csv", "short.csv has other moves than tic_tac_toe"),
+        ("random tic_tac_toe taken.csv", "taken.csv has other moves than tic_tac_toe"),
+        ("random tic_tac_toe kind.csv", "KeyError: 'kind'"),
+        ("random tic_tac_toe word.csv", "ValueError: .* 'x'"),
+        ("random tic_tac_toe empty.csv", "IndexError"),
     ],
 )
-def test_wrong_words_of_the_exam_are_refused(words, message, tmp_path, monkeypatch):
+def test_wrong_words_and_files_of_the_exam_are_refused_in_one_line(
+    words, message, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit, match=message):
-        examine(monkeypatch, *words)
+    for name, lines in (
+        ("short", (COLUMNS, ROW.replace("0", ""))),
+        ("taken", (COLUMNS, ROW.replace("1425", "1424"))),
+        ("kind", (COLUMNS.replace("kind", "type"), ROW)),
+        ("word", (COLUMNS, ROW.replace("1425", "14x5"))),
+        ("empty", ()),
+    ):
+        Path(f"{name}.csv").write_text("\n".join(lines), "utf-8")
+    with pytest.raises(SystemExit, match=message) as error:
+        examine(monkeypatch, *words.split())
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Action values of a board, and the move with the highest value."""
 
-import dataclasses
 import functools
 from typing import Any
 
@@ -70,11 +69,3 @@ def test_values_of_connect_four_are_printed_without_a_picture(beaten):
     with pytest.raises(jax_ttt.Refused, match="connect_4x4"):
         values.picture()
     assert np.argmax(list(values.values())) == jax_ttt.best_move(beaten, [3, 3])
-
-
-@pytest.mark.parametrize(("column", "reply"), [(0, 3), (3, 0)])
-def test_equal_moves_are_decided_on_the_canonical_board(beaten, column, reply):
-    """Its right half has the stone."""
-    params = jax.tree.map(np.zeros_like, beaten.params)
-    agent = dataclasses.replace(beaten, params=params)
-    assert jax_ttt.best_move(agent, [column]) == reply

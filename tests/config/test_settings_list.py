@@ -1,6 +1,5 @@
 """The list of all settings, with which `help(jax_ttt.train)` ends."""
 
-import dataclasses
 import inspect
 import re
 import subprocess
@@ -11,7 +10,7 @@ import pytest
 import jax_ttt
 from jax_ttt.config import ranges, settings_list
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.settings import GROUP, Config, setting_types
+from jax_ttt.config.settings import setting_types
 
 
 def entries(text):
@@ -33,22 +32,6 @@ def test_it_has_every_setting_with_its_value_and_its_range(preset):
         else:
             assert allowed.removesuffix(" or None") == ranges.rule(kind)
         assert allowed.endswith(" or None") == ranges.is_optional(kind)
-
-
-def test_the_settings_stand_below_the_titles_of_the_flags_groups():
-    text = settings_list.listing(Config())
-    titles = [
-        field.metadata[GROUP][0]
-        for field in dataclasses.fields(Config)
-        if field.name != "own"
-    ]
-    names = "|".join([*setting_types(), *map(re.escape, dict.fromkeys(titles))])
-    order = re.findall(rf"^ *({names})[=:]", text, re.MULTILINE)
-    expected = []
-    for title, name in zip(titles, setting_types(), strict=True):
-        expected += [*([] if title in expected else [title]), name]
-    # A group and a setting may have the same name: `network`.
-    assert list(dict.fromkeys(order)) == list(dict.fromkeys(expected))
 
 
 @pytest.mark.parametrize("function", [jax_ttt.train, jax_ttt.train_many])

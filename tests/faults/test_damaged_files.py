@@ -118,11 +118,6 @@ SAFETENSORS = {
     "no header": lambda content: bytes(8) + content[8:],
     "a header of lists": lambda _: with_header(b"[" * 10**6, b""),
     "a huge shape": tensor_changed(shape=[2**30, 2**30]),
-    "a negative shape": tensor_changed(shape=[-1]),
-    "a shape that is a text": tensor_changed(shape="8"),
-    "an unknown dtype": tensor_changed(dtype="F99"),
-    "long offsets": tensor_changed(data_offsets=[0, 2**62]),
-    "offsets backwards": tensor_changed(data_offsets=[8, 0]),
     "an empty tensor more": header_edited(lambda header: header | {"x": EMPTY}),
     "no tensor": header_edited(lambda header: {"__metadata__": header["__metadata__"]}),
     "no description": header_edited(
@@ -144,16 +139,9 @@ CHECKPOINT = {
     name: SAFETENSORS[name]
     for name in (
         "cut in half",
-        "without its last byte",
         "a changed byte",
         "another number of updates",
-        "a huge shape",
-        "no tensor",
-        "no description",
-        "a description that is a list",
-        "nothing",
         "a pickle",
-        "an empty object",
     )
 }
 
@@ -196,7 +184,6 @@ FIELDS = [
         for row in VERSIONS
     ),
     (AGENT, 0, "config", {}, "don't fit a network for tic_tac_toe"),
-    (AGENT, 0, "config", {"hidden_size": 16}, "don't fit a network"),
     pytest.param(AGENT, 0, "config", HUGE, "fit", marks=pytest.mark.slow),
     (AGENT, 0, "config.env_id", "chess", "made for 'chess', a game that is"),
     (AGENT, 0, "config.gamma", 7.0, "$.config.gamma"),
@@ -212,17 +199,12 @@ FIELDS = [
     (CHECKPOINT_4, 0, "settings", None, "settings"),
     (CHECKPOINT_4, 0, "grade", {"env_id": "hex", "first": {}}, "grade.first"),
     ("config.json", 0, "seed", -1, "`int` >= 0 - at `$.seed`"),
-    ("config.json", 0, "seed", None, "seed"),
     ("config.json", 0, "preset", "none", "preset"),
     ("config.json", 0, "config", None, "Expected `object`, got `null`"),
-    ("config.json", 0, "config", ["tau"], "Expected `object`, got `array`"),
     ("config.json", 0, "config.gama", 0.9, "gama must be the name of a setting, got"),
-    ("config.json", 0, "config.a\x7f", {}, "a\\x7f must be the name of a setting"),
     ("config.json", 0, "config.tau", 2.0, "`float` <= 1.0 - at `$.config.tau`"),
     ("config.json", 0, "config.tau", [], "got `array` - at `$.config.tau`"),
-    ("config.json", 0, "config.network", {}, "got `object` - at `$.config.network`"),
     ("config.json", 0, "config.reward_loss", 1.0, "reward_loss must be below 1.0"),
-    ("config.json", 0, "config.num_envs", -3, "num_envs"),
     ("config.json", 0, "config.num_updates", 10**30, "num_updates"),
     ("config.json", 0, "config.num_updates", 10**4000, ""),
     ("config.json", 0, "config.learning_rate", float("nan"), ""),
@@ -234,10 +216,8 @@ FIELDS = [
     ("sweep.jsonl", 0, "first_seed", -1, "seed"),
     ("sweep.jsonl", 0, "num_seeds", 0, "seed"),
     ("sweep.jsonl", 0, "preset", "none", "preset"),
-    ("sweep.jsonl", 0, "config.tau", 2.0, "$.config.tau"),
     ("sweep.jsonl", 1, "group", "x", "group"),
     ("sweep.jsonl", 1, "group", 1, "it has no agent of combination 1 with seed 1000"),
-    ("sweep.jsonl", 1, "group", -1, "it has no agent of combination -1 with seed 1000"),
     ("sweep.jsonl", 1, "agent.seed", 2, "it has no agent of combination 0 with seed 2"),
     ("sweep.jsonl", 1, "agent", {}, "agent"),
 ]

@@ -3,7 +3,6 @@
 Each continues as if nothing had happened: the same bytes, the same files.
 """
 
-import json
 import os
 import random
 import re
@@ -12,9 +11,8 @@ import signal
 import time
 
 import as_users
-import numpy as np
 import pytest
-import safetensors.numpy
+import same_runs
 
 import jax_ttt
 
@@ -61,44 +59,18 @@ sys.addaudithook(hook)
 """
 
 
-def rows(run):
-    """Return the metrics of a run without their seconds."""
-    lines = (run / "metrics.jsonl").read_text().splitlines()
-    return [json.loads(line) | {"seconds": None} for line in lines]
+def names(run):
+    """Return the names of a run's files, without the numbers of checkpoints.
 
-
-def files(run):
-    """Return the names and contents of a run's files, as far as they must be equal.
-
-    The numbers of checkpoints are left out, since the clock decides at which updates
-    the older ones are saved.
+    The clock decides at which updates the older ones are saved.
     """
-    pairs = []
-    for name, content in as_users.contents(run).items():
-        differs = re.fullmatch(r"checkpoint-.*|metrics\.jsonl|config\.json", name)
-        same_name = re.sub(r"checkpoint-\d+", "checkpoint", name)
-        if content is not None:
-            pairs.append((same_name, b"" if differs else content))
-    return sorted(pairs)
-
-
-def last_state(run):
-    """Return the tensors of the latest checkpoint, without times."""
-    paths = run.glob("checkpoint-*.safetensors")
-    latest = max(paths, key=lambda path: int(path.stem.split("-")[1]))
-    tensors = safetensors.numpy.load_file(latest)
-    return latest.name, {n: t for n, t in tensors.items() if "seconds" not in n}
+    return sorted(re.sub(r"(checkpoint)-\d+", r"\1", x) for x in as_users.contents(run))
 
 
 def assert_same_run(run, whole):
     """Compare all that two runs left, but times and their older checkpoints."""
-    assert rows(run) == rows(whole)
-    assert files(run) == files(whole)
-    (name, tensors), (other, others) = last_state(run), last_state(whole)
-    assert name == other
-    assert tensors.keys() == others.keys()
-    for name, tensor in tensors.items():
-        np.testing.assert_array_equal(tensor, others[name], name, strict=True)
+    same_runs.assert_same_run(run, whole)
+    assert names(run) == names(whole)
 
 
 def assert_same_sweep(folder, whole):
