@@ -4,23 +4,16 @@ import csv
 import itertools
 import json
 
-import commands
 import pytest
 
 from jax_ttt import arena
 
 
-def run(capsys, *argv, code=0):
-    """Run the command and return its output and its errors."""
-    assert commands.run(arena, [str(arg) for arg in argv]) == code
-    return capsys.readouterr()
-
-
 @pytest.mark.slow
-def test_sampled_pairs_are_in_the_table_in_json_and_in_csv(tmp_path, capsys):
+def test_sampled_pairs_are_in_the_table_in_json_and_in_csv(tmp_path, run_command):
     path = tmp_path / "table.csv"
     flags = ["random", "mcts-online:5", "--games", "64", "--csv", path]
-    out, _ = run(capsys, *flags)
+    out, _ = run_command(arena, *flags)
     lines = [line.split() for line in out.splitlines()]
     (interval,) = [cells for cells in lines if cells[:4] == ["~", "1", "vs.", "2"]]
     assert interval[-1] == "64"
@@ -28,7 +21,7 @@ def test_sampled_pairs_are_in_the_table_in_json_and_in_csv(tmp_path, capsys):
     assert random[2] == "58.5/12.7/28.8"
     assert random[3].startswith("~")
     assert out.endswith(f"\nwrote {path}: 4 rows\n")
-    out, err = run(capsys, *flags, "--json")
+    out, err = run_command(arena, *flags, "--json")
     assert err == f"wrote {path}: 4 rows\n"
     result = json.loads(out)
     assert {row["player"] for row in result["ranking"]} == {"random", "mcts-online:5"}
@@ -49,7 +42,7 @@ def test_sampled_pairs_are_in_the_table_in_json_and_in_csv(tmp_path, capsys):
             assert float(row[f"{name}_high"]) == pair["high"][place]
 
 
-def test_a_missing_package_is_named(monkeypatch, capsys):
+def test_a_missing_package_is_named(monkeypatch, run_command):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    _, err = run(capsys, "random", "--svg", "x.svg", code=2)
+    _, err = run_command(arena, "random", "--svg", "x.svg", code=2)
     assert "--svg needs matplotlib, which is not installed: pip install" in err

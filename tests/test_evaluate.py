@@ -6,7 +6,6 @@ import functools
 import json
 import shutil
 
-import commands
 import pytest
 import rules
 
@@ -22,15 +21,9 @@ def run_dir(tiny_run):
 
 
 @pytest.fixture
-def run(capsys):
+def run(run_command):
     """Return a function that runs the command and returns its output and errors."""
-
-    def run(*argv, code=0):
-        capsys.readouterr()
-        assert commands.run(evaluate, [str(arg) for arg in argv]) == code
-        return capsys.readouterr()
-
-    return run
+    return functools.partial(run_command, evaluate)
 
 
 @pytest.mark.parametrize("columns", [40, 60, 100])

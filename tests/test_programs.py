@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 import as_users
-import commands
 import jax.numpy as jnp
 import player_programs
 import pytest
@@ -26,27 +25,15 @@ CHECKER = runpy.run_path(
 )
 
 
-@pytest.fixture
-def run(capsys):
-    """Return a function that runs a command and returns its output and errors."""
-
-    def run(module, *argv, code=0):
-        capsys.readouterr()
-        assert commands.run(module, [str(arg) for arg in argv]) == code
-        return capsys.readouterr()
-
-    return run
-
-
 @pytest.mark.slow
 def test_minimax_has_the_grade_and_the_certificate_of_minimax(
-    write_program, run, tmp_path
+    write_program, run_command, tmp_path
 ):
     written = write_program(player_programs.MINIMAX, folder=tmp_path / "one")
     path = tmp_path / "certificate.json"
     flags = ["--copies", 3, "--json", "--certificate", path]
-    out, err = run(evaluate, written.name, *flags)
-    expected, _ = run(evaluate, "minimax-first", "--json")
+    out, err = run_command(evaluate, written.name, *flags)
+    expected, _ = run_command(evaluate, "minimax-first", "--json")
     result, expected = json.loads(out), json.loads(expected)
     # Of each seat 50 positions and about a tenth of the others are asked for twice.
     asked_twice = result["grade"].pop("asked_twice")
@@ -100,11 +87,13 @@ def first_column(env_state):
 
 
 @pytest.mark.slow
-def test_where_there_is_no_tree_the_grade_is_that_of_a_search(write_program, run):
+def test_where_there_is_no_tree_the_grade_is_that_of_a_search(
+    write_program, run_command
+):
     """That of the same player as a function, whose mirrored boards are not merged."""
     written = write_program(player_programs.FIRST_COLUMN)
     words = [written.name, "--env-id", "connect_4x4", "--max-positions", 10_000]
-    result = json.loads(run(evaluate, *words, "--json").out)
+    result = json.loads(run_command(evaluate, *words, "--json").out)
     grade = jax_ttt.grade(written.name, env_id="connect_4x4")
     expected = jax_ttt.grade(first_column, env_id="connect_4x4")
     assert (grade.unbeatable, grade.sampled) == (False, None)
@@ -142,58 +131,42 @@ def test_errors_have_the_name_that_a_program_was_given(write_program):
 @pytest.mark.slow
 @pytest.mark.fault
 @pytest.mark.parametrize(
-    ("command", "number", "code", "message"),
+    ("command", "number", "ends"),
     [
-        ("evaluate", signal.SIGINT, 130, "error: interrupted\n"),
-        ("evaluate --env-id connect_4x4", signal.SIGINT, 130, "error: interrupted\n"),
-        ("evaluate", signal.SIGTERM, 143, ""),
-        ("arena random", signal.SIGHUP, 129, ""),
-        ("play --side o", signal.SIGTERM, 143, ""),
+        ("evaluate", signal.SIGINT, (130, "error: interrupted\n")),
+        ("evaluate --env-id connect_4x4", signal.SIGINT, (130, "error: interrupted\n")),
+        ("evaluate", signal.SIGTERM, (143, "")),
+        ("arena random", signal.SIGHUP, (129, "")),
+        ("play --side o", signal.SIGTERM, (143, "")),
+        ("evaluate", signal.SIGINT, None),
+        ("evaluate", signal.SIGTERM, None),
+        ("evaluate", signal.SIGHUP, None),
     ],
 )
-def test_a_signal_ends_the_program_too(
-    command, number, code, message, write_program, tmp_path
-):
+def test_signals_end_the_program_too(command, number, ends, write_program, tmp_path):
     """Although it ignores signals, the end of its input and `quit`.
 
-    As by `timeout`, the signal comes twice: to the process and to its group.
+    As by `timeout`, the signal comes twice: to the process and to its group. In the
+    rows without an end, a second request comes while the command waits for the program.
     """
     written = write_program(code=player_programs.DEAF, keeps_output=True)
-    process = as_users.start(
-        command, written.name, "--answer-seconds", 300, cwd=tmp_path
-    )
+    flags = ["--copies", 3, "--answer-seconds", 300]
+    process = as_users.start(command, written.name, *flags, cwd=tmp_path)
     try:
         written.wait_until_asked()
         process.send_signal(number)
-        if number != signal.SIGINT:
+        if ends is None:
+            time.sleep(interrupts.SAME_REQUEST + 0.1)
+        if ends is None or number != signal.SIGINT:
             process.send_signal(number)
         _, err = process.communicate(timeout=60)
     finally:
         process.kill()
         process.communicate()
-    assert (process.returncode, err) == (code, message)
-    assert written.left_running() == []
-
-
-@pytest.mark.slow
-@pytest.mark.fault
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_second_signal_leaves_no_program(number, write_program, tmp_path):
-    """It comes while the command waits a second for the programs to end."""
-    written = write_program(code=player_programs.DEAF, keeps_output=True)
-    process = as_users.start(
-        "evaluate", written.name, "--copies", 3, "--answer-seconds", 300, cwd=tmp_path
-    )
-    try:
-        written.wait_until_asked()
-        process.send_signal(number)
-        time.sleep(interrupts.SAME_REQUEST + 0.1)
-        process.send_signal(number)
-        process.communicate(timeout=60)
-    finally:
-        process.kill()
-        process.communicate()
-    assert process.returncode in (-number, 128 + number)
+    if ends is None:
+        assert process.returncode in (-number, 128 + number)
+    else:
+        assert (process.returncode, err) == ends
     assert written.left_running() == []
 
 
@@ -211,8 +184,8 @@ def test_a_program_whose_command_is_killed_reads_the_end_of_its_input(
 
 
 @pytest.mark.fault
-def test_a_program_that_calls_us_keeps_its_handlers(write_program, run):
+def test_a_program_that_calls_us_keeps_its_handlers(write_program, run_command):
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = [signal.getsignal(number) for number in numbers]
-    run(evaluate, write_program("say(0)").name, code=2)
+    run_command(evaluate, write_program("say(0)").name, code=2)
     assert [signal.getsignal(number) for number in numbers] == before

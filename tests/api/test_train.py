@@ -137,31 +137,29 @@ def in_notebook(monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython", ipython)
 
 
-@pytest.mark.parametrize("place", ["terminal", "notebook", "file"])
+@pytest.mark.parametrize(
+    ("place", "options", "is_shown"),
+    [
+        ("terminal", {}, True),
+        ("notebook", {}, True),
+        ("file", {}, False),
+        ("file", {"progress": True}, True),
+        ("terminal", {"progress": False}, False),
+    ],
+)
 @pytest.mark.parametrize("function", [jax_ttt.train, jax_ttt.train_many])
-def test_it_shows_its_progress_in_a_terminal_and_in_a_notebook(
-    function, place, monkeypatch
+def test_it_shows_its_progress_in_a_terminal_and_in_a_notebook_or_as_the_caller_says(
+    function, place, options, is_shown, monkeypatch
 ):
     stderr = Terminal() if place == "terminal" else io.StringIO()
     monkeypatch.setattr(sys, "stderr", stderr)
     if place == "notebook":
         in_notebook(monkeypatch)
     seed = 3 if function is jax_ttt.train else [3]
-    function(seed, "table", **TINY)
-    if place == "file":
-        assert stderr.getvalue() == ""
-    else:
-        assert stderr.getvalue().startswith("\rcompiling: ")
-        assert "20/20" in stderr.getvalue().rsplit("\r")[-1]
-
-
-@pytest.mark.parametrize("progress", [True, False])
-def test_progress_is_shown_or_not_as_the_caller_says(progress, monkeypatch):
-    stderr = io.StringIO() if progress else Terminal()
-    monkeypatch.setattr(sys, "stderr", stderr)
-    jax_ttt.train(3, "table", progress=progress, **TINY)
-    assert ("20/20" in stderr.getvalue()) is progress
-    assert bool(stderr.getvalue()) is progress
+    function(seed, "table", **options, **TINY)
+    shown = stderr.getvalue()
+    assert shown.startswith("\rcompiling: " if is_shown else "")
+    assert bool(shown) == ("20/20" in shown.rsplit("\r")[-1]) == is_shown
 
 
 @pytest.fixture(params=[1, pytest.param(99, marks=pytest.mark.slow)])

@@ -181,9 +181,7 @@ def test_a_program_that_says_more_than_its_answer_is_refused(
         time.sleep(0.05)
         ask(player, 8, 0) if asks_again else player.close()
 
-    later = (
-        "before it was asked for a move, " if asks_again else "after its last answer"
-    )
+    later = "before it was asked" if asks_again else "after its last answer"
     # Both lines may come at once.
     at_once = r"answered '1\\nmore', not one move, after the moves 4 0"
     with pytest.raises(Refused, match=f"{at_once}|wrote 'more' {later}"):
@@ -219,7 +217,8 @@ def test_copies_are_asked_at_once_and_answer_in_order(write_program, tmp_path):
     while len(os.listdir("{folder}")) < 3:
         time.sleep(0.01)
     time.sleep(os.getpid() % 2 / 1000)
-    print(sorted({{*range(9)}} - {{*moves}})[(moves[0] - moves[1]) % 7], end="", flush=True)
+    free = sorted({{*range(9)}} - {{*moves}})
+    print(free[(moves[0] - moves[1]) % 7], end="", flush=True)
     print(flush=True)
     """)
     player = make(written, copies=3)
