@@ -283,7 +283,7 @@ def rounds(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_the_rounds_of_a_run_are_what_evaluate_finds(rounds, capsys):
+def test_the_rounds_of_a_run_are_what_evaluate_finds(rounds, run_command):
     path, out = rounds
     graded = [row for row in rows(path) if row["event"] == "evaluation"]
     assert [row["update"] for row in graded] == [0, 2, 4, 6, 8]
@@ -294,27 +294,20 @@ def test_the_rounds_of_a_run_are_what_evaluate_finds(rounds, capsys):
     assert printed == [search_counts(row) for row in graded]
     assert out.count("beatable: a shortest line") == 1
 
-    def evaluated(player):
-        assert commands.run(evaluate, [str(player), "--json"]) == 0
-        return json.loads(capsys.readouterr().out)
-
-    last = evaluated(path)["grade"]
+    last = json.loads(run_command(evaluate, path, "--json").out)["grade"]
     for seat in ("first", "second"):
         assert last[seat] == graded[-1]["grade"][seat]
-    earlier = evaluated(path / "snapshots" / "00004.safetensors")
+    snapshot = path / "snapshots" / "00004.safetensors"
+    earlier = json.loads(run_command(evaluate, snapshot, "--json").out)
     assert search_counts(earlier) == search_counts(graded[2])
     assert earlier["num_updates"] == 4
 
-
-@pytest.mark.slow
-def test_the_pool_holds_the_counterexamples_of_all_rounds(rounds):
-    path, _ = rounds
+    # The pool holds the counterexamples of all rounds.
     file = path / "checkpoint-8.safetensors"
     _, tensors = tensor_file.read_tensors(file, Checkpoint)
     (size,) = tensors["train_state.pool.size"].tolist()
     keys = tensors["train_state.pool.keys"][0, :size]
     assert len(np.unique(keys, axis=0)) == size
-    last = rows(path)[-1]["grade"]
     assert size > sum(last[seat]["losing_choices"] for seat in ("first", "second")) > 0
 
 

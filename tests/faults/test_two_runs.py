@@ -41,11 +41,6 @@ def start(tmp_path):
         process.communicate()
 
 
-def kill(process):
-    process.kill()
-    process.communicate()
-
-
 def test_a_folder_belongs_to_one_run(start, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     first = start(f"{ENDLESS} --checkpoint-every 0.05", "run/metrics.jsonl")
@@ -56,7 +51,8 @@ def test_a_folder_belongs_to_one_run(start, tmp_path, monkeypatch):
         as_users.assert_refused(as_users.run_here(line), "run", str(first.pid))
         assert first.poll() is None
     assert as_users.run_here("runs").code == 0  # reading disturbs nobody
-    kill(first)
+    first.kill()
+    first.wait()
     # The folder of a killed process is free.
     resumed = start("train --quiet --resume run", "run/metrics.jsonl")
     refused = as_users.run_here("train --quiet --resume run")
@@ -91,4 +87,3 @@ def test_a_sweep_belongs_to_one_process(start, tmp_path, monkeypatch):
     as_users.assert_refused(as_users.run_here("sweep --resume", path), path.name)
     assert first.poll() is None
     assert path.read_bytes().startswith(before)
-    kill(first)
