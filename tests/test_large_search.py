@@ -4,27 +4,13 @@ import runpy
 import tracemalloc
 from pathlib import Path
 
-import jax
 import pytest
 
-from jax_ttt.games import pgx_games
 from jax_ttt.solver import merged_positions, reached_positions
 from jax_ttt.solver.batches import SearchedPlayer
 from jax_ttt.solver.reached_positions import Reach
 
 SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "large_search.py"))
-
-
-@pytest.mark.slow
-def test_its_moves_are_legal_and_depend_on_the_board_alone():
-    env = pgx_games.make_env("connect_4x4")
-    state = pgx_games.init(env, jax.random.key(0), 3)
-    while not state.terminated.all():
-        moves = SCRIPT["PLAYER"](jax.random.key(0), state)
-        assert moves.tolist() == SCRIPT["PLAYER"](jax.random.key(1), state).tolist()
-        assert len(set(moves.tolist())) == 1  # three times the same board
-        assert state.legal_action_mask[0, moves[0]]
-        state = pgx_games.play_moves(env, state, moves)
 
 
 @pytest.mark.slow

@@ -307,16 +307,7 @@ def test_nothing_of_an_agent_changes_before_replay_start_and_no_key_is_used_twic
     assert int(state.games) > 8
 
 
-NUMBERS = CONFIG.replace(
-    learning_rate=0.01,
-    learning_rate_end=0.005,
-    weight_decay=0.25,
-    epsilon_start=0.75,
-    epsilon_end=0.25,
-    gamma=0.75,
-    average_span=0.5,
-)
-OTHER_NUMBERS = NUMBERS.replace(
+OTHER_NUMBERS = CONFIG.replace(
     learning_rate=0.02,
     learning_rate_end=0.0,
     weight_decay=0.5,
@@ -340,11 +331,11 @@ def results(learner):
 
 def test_numbers_of_the_settings_that_a_program_is_compiled_for_do_not_count():
     """Learners of one program, which was compiled for the first, have their own."""
-    one, two = _learner_of(NUMBERS), _learner_of(OTHER_NUMBERS)
+    one, two = _learner_of(CONFIG), _learner_of(OTHER_NUMBERS)
     assert jax.tree.structure(one) == jax.tree.structure(two)
     assert hash(jax.tree.structure(one)) == hash(jax.tree.structure(two))
     mixed = jax.tree.unflatten(jax.tree.structure(one), jax.tree.leaves(two))
     assert are_equal(results(mixed), results(two))
     assert not are_equal(results(one), results(two))
-    more_games = _learner_of(NUMBERS.replace(num_envs=17))
+    more_games = _learner_of(CONFIG.replace(num_envs=17))
     assert jax.tree.structure(one) != jax.tree.structure(more_games)

@@ -1,31 +1,15 @@
 """Games of stones in a row, beside PGX's and an independent search for rows."""
 
-import itertools
-
 import four_in_a_row
 import jax
 import numpy as np
 import pytest
+from random_games import random_games
 
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.games import pgx_games
 from jax_ttt.games import tree as trees
-from jax_ttt.players.player import random_player
 from jax_ttt.solver import policies
-
-
-def random_games(env_id, num_games):
-    """Yield the states of random games after each move, until all are over."""
-    env = pgx_games.make_env(env_id)
-    state = jax.device_get(pgx_games.init(env, jax.random.key(0), num_games))
-    choose = jax.jit(random_player)
-    yield state
-    for number in itertools.count():
-        if state.terminated.all():
-            return
-        action = choose(jax.random.key(number), state)
-        state = jax.device_get(pgx_games.play_moves(env, state, action))
-        yield state
 
 
 def test_connect_7x6_is_the_connect_four_of_pgx():

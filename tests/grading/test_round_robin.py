@@ -52,20 +52,6 @@ def test_known_policies_meet_exactly_and_are_ranked_by_strength(host_tree):
     assert all(ranked.elo == elo[ranked.player] for ranked in table.ranking)
 
 
-@pytest.mark.slow
-def test_pairs_of_unknown_policies_are_sampled_and_marked():
-    pair = players_of("minimax", "mcts-online:30")
-    table = table_of(pair, jax.random.key(2), 64)
-    assert [pair.is_exact for pair in table.pairs] == [True, False, False, False]
-    assert [pair.num_games for pair in table.pairs] == [0, 64, 64, 64]
-    assert table.rates[0, 1, 2] == table.rates[1, 0, 0] == 0  # minimax never loses
-    always_drawn, sampled = table.rows[0][0], table.rows[1][1]
-    assert always_drawn.interval(always_drawn.draw_rate) == pytest.approx((1, 1))
-    for rate, low, high in zip(sampled.rates, sampled.low, sampled.high, strict=True):
-        assert 0 <= low <= rate <= high <= 1
-        assert high - low > 0.03
-
-
 def test_players_entered_twice_play_different_games():
     random = Player(env_id=ENV, name="random", choose=random_player)
     table = table_of([random] * 2, jax.random.key(5), 256)

@@ -1,5 +1,7 @@
 """The exact grade of a policy over a game's tree."""
 
+import functools
+
 import numpy as np
 import pytest
 import rules
@@ -66,21 +68,12 @@ def test_exploitability_of_a_player_that_always_loses_is_one(host_tree, first_ce
 def test_a_grade_of_the_seats_is_the_same_without_the_details(
     player, host_tree, first_cell
 ):
-    """The best response to a random player does not win most often; see below."""
-    policy = (
-        first_cell if player == "first cell" else policies.uniform_policy(host_tree)
+    random = policies.uniform_policy(host_tree)
+    policy = first_cell if player == "first cell" else random
+    grade_policy = functools.partial(
+        tree_grade.grade_policy, ENV, host_tree, policy, "construction", ("second",)
     )
-    full, short = (
-        tree_grade.grade_policy(
-            ENV,
-            host_tree,
-            policy,
-            "construction",
-            ("second",),
-            with_details=with_details,
-        )
-        for with_details in (True, False)
-    )
+    full, short = grade_policy(), grade_policy(with_details=False)
     assert short.details is None
     assert (short.seats, short.unbeatable) == (full.seats, full.unbeatable)
     for seat in SEATS:
