@@ -247,6 +247,15 @@ def test_integers_that_are_not_possible_are_refused(fields, message):
         correct(untrained("tic_tac_toe", **fields), "int8")
 
 
+@pytest.mark.parametrize(
+    ("env_id", "auto"), [("tic_tac_toe", "float32"), ("connect_4x4", "int8")]
+)
+def test_weights_are_as_asked_for_or_integers_in_large_games(env_id, auto):
+    agent = untrained(env_id)
+    for precision, expected in (("auto", auto), ("float32",) * 2, ("int8",) * 2):
+        assert correcting.with_precision("x", agent, precision).precision == expected
+
+
 def test_integers_do_not_become_float32():
     agent = corrected("connect_4x4", (), "int8").agent
     with pytest.raises(SettingError, match="its weights are integers"):

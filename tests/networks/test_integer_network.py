@@ -172,6 +172,18 @@ def test_between_layers_stands_a_shift(preset):
         assert (largest >= 63).all(), "half of the scale would be too small"
 
 
+def test_weights_that_are_integers_already_stay_the_same():
+    """The scale is 1 where the largest weight and activation are 127."""
+    kernel = np.array([[127, -3], [-1, 127]], np.float32)
+    hidden = {"kernel": kernel, "bias": np.zeros(2, np.float32)}
+    last = {"kernel": kernel[:1], "bias": np.zeros(1, np.float32)}
+    params = nnx.State({"layers": {"layers": {0: hidden, 2: last}}})
+    planes = np.eye(2).reshape(2, 1, 1, 2)
+    layer = integer_network.quantize((1, 1, 2), params, planes)["layer0"]
+    assert (layer["scale"] == 1).all()
+    np.testing.assert_array_equal(layer["kernel"], kernel)
+
+
 @pytest.mark.parametrize("shift", range(5))
 def test_sums_are_shifted_and_rounded_to_even(shift):
     """Of each sum from below 0 to above the largest activation."""
