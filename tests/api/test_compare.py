@@ -83,9 +83,12 @@ def test_a_comparison_is_drawn_as_its_groups(runs_of):
 
 
 def test_an_agent_that_diverged_is_not_proven_and_has_no_rates(runs_of):
-    result = compare(runs_of({1: -1, 2: -1}, diverged=[3]), runs_of({1: 0, 2: 0, 3: 0}))
+    runs, others = runs_of({1: -1, 2: -1}, diverged=[3]), runs_of({1: 0, 2: 0, 3: 0})
+    result, swapped = compare(runs, others), compare(others, runs)
     assert result.proven is not None
     assert result.proven.first == pytest.approx(2 / 3)
+    assert swapped.proven is not None
+    assert swapped.proven.second == pytest.approx(2 / 3)
     same = compare(runs_of({1: -1, 2: -1}), runs_of({1: 0, 2: 0}))
     assert str(result.win_rates) == str(same.win_rates)
     assert result.win_rates["first"].num_pairs == 2
