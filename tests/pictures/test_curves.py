@@ -147,7 +147,6 @@ def test_several_runs_are_their_mean_and_range_at_common_updates(drawn):
         curves.mean_curves({"mine": [RUN[:1], other[1:2]]}, "runs")
 
 
-@pytest.mark.slow
 def test_a_seat_that_is_not_learned_is_not_drawn(drawn):
     first, second = PRESETS["go-first"], PRESETS["go-second"]
     one = drawn(curves.learning_curves, RUN, "a run", first)
@@ -156,7 +155,6 @@ def test_a_seat_that_is_not_learned_is_not_drawn(drawn):
     assert titles(several) == ["% wins as O", "% of the runs proven unbeatable"]
 
 
-@pytest.mark.slow
 def test_long_names_are_broken_so_that_no_text_is_cut_off(drawn):
     one = drawn(curves.learning_curves, RUN, 5 * PATH)
     layout.assert_readable(one)
@@ -169,7 +167,6 @@ def test_long_names_are_broken_so_that_no_text_is_cut_off(drawn):
     assert len(set(legend_texts(several))) == 2, "they differ in the middle"
 
 
-@pytest.mark.slow
 def test_a_loss_of_zero_has_a_linear_axis(drawn):
     rows = [made.chunk(10, 10, 4, 5, loss=0.0), RUN[0]]
     loss = drawn(curves.learning_curves, rows, "a run").axes[3]
@@ -177,7 +174,6 @@ def test_a_loss_of_zero_has_a_linear_axis(drawn):
     assert loss.lines[0].get_ydata().tolist() == [0.0]
 
 
-@pytest.mark.slow
 def test_the_rates_of_a_search_are_exact_beside_a_sample(drawn):
     sample = made.sampled((0.5,), (0.5,))
     rows = [
@@ -197,7 +193,6 @@ def test_the_rates_of_a_search_are_exact_beside_a_sample(drawn):
     assert proven.lines[0].get_xydata().tolist() == [[5, 100]]
 
 
-@pytest.mark.slow
 def test_a_run_with_counterexamples_is_drawn_by_round_and_another_by_update(drawn):
     figure = drawn(curves.draw_run, ROUNDS, "a run", IN_ROUNDS)
     positions, ends = figure.axes

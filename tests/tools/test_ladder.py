@@ -98,7 +98,6 @@ def rows_of_page(page):
     return {cells[0].strip("`"): cells for cells in tables if len(cells) == 7}
 
 
-@pytest.mark.slow
 def test_the_rows_of_the_page_are_those_of_their_certificates():
     """The results against random are computed again, by the rules of `rules`."""
     rows = rows_of_page(ladder.PAGE)

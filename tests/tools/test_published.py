@@ -12,7 +12,6 @@ import tiny
 from tools import published
 
 
-@pytest.mark.slow
 def test_each_agent_is_in_the_json_object_and_in_the_csv_file(
     monkeypatch, capsys, tmp_path
 ):
