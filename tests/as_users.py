@@ -69,6 +69,20 @@ def run(line, *words, cwd, **changes):
     return Done(process.returncode, out, err)
 
 
+def run_python(*words, cwd=None, seconds=300, **changes):
+    """Run Python with these words in a process; `changes` are variables."""
+    done = subprocess.run(
+        [sys.executable, *map(str, words)],
+        cwd=cwd,
+        env=environment(**changes),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
 def run_here(line, *words, seconds=120):
     """Run a command in this process, as `python -m` runs it; it is much quicker.
 

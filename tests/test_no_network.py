@@ -1,8 +1,6 @@
 """The commands reach no network."""
 
 import shlex
-import subprocess
-import sys
 
 import as_users
 import pytest
@@ -33,13 +31,7 @@ def test_training_and_evaluating_connect_to_nothing(tmp_path):
         shlex.join(["jax_ttt.train", *tiny.flags(), "--quiet", "--run-dir", "run"]),
         "jax_ttt.evaluate run --json",
     ]
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", HOOK, *lines],
-        env=as_users.environment(),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == "socket.connect ('127.0.0.1', 1)\n"
-    assert '"num_updates": 4' in done.stdout
+    done = as_users.run_python("-W", "ignore", "-c", HOOK, *lines, cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert done.err == "socket.connect ('127.0.0.1', 1)\n"
+    assert '"num_updates": 4' in done.out

@@ -1,12 +1,10 @@
 """The cache of compiled programs, and how programs are compiled on a CPU."""
 
-import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import as_users
 import commands
 import jax
 import jax.numpy as jnp
@@ -21,8 +19,6 @@ import jax_ttt
 from jax_ttt.config.player_kinds import SHIPPED
 from jax_ttt.runtime import compiling
 from jax_ttt.runtime.compiling import Program
-
-ROOT = str(Path(compiling.__file__).parents[2])
 
 
 @pytest.fixture
@@ -156,14 +152,10 @@ def count_programs(folder, *damaged):
 
     First those with the cache as it is, then after files of these names are damaged.
     """
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", COUNT, folder, *damaged],
-        env=os.environ | {"PYTHONPATH": ROOT, "JAX_COMPILATION_CACHE_DIR": str(folder)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
+    words = ("-W", "ignore", "-c", COUNT, folder, *damaged)
+    done = as_users.run_python(*words, JAX_COMPILATION_CACHE_DIR=folder)
+    assert done.code == 0, done.err
+    return [tuple(map(int, line.split())) for line in done.out.splitlines()]
 
 
 @pytest.mark.slow

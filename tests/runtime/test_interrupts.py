@@ -81,14 +81,9 @@ with interrupts.stop_request() as request:
 @pytest.mark.parametrize("second", mark_slow(NUMBERS, *NUMBERS[1:]))
 def test_signals_at_once_are_one_and_a_later_one_ends_the_process(second):
     """Wrappers, the terminal and its shell send several."""
-    done = subprocess.run(
-        [sys.executable, "-c", SIGNALS, str(int(second))],
-        capture_output=True,
-        text=True,
-        env=as_users.environment(),
-    )
     message = "error: interrupted twice: ended at once\n"
-    assert (done.returncode, done.stdout, done.stderr) == (-second, "1\n", message)
+    done = as_users.run_python("-c", SIGNALS, int(second))
+    assert done == (-second, "1\n", message)
 
 
 @pytest.mark.slow
@@ -153,16 +148,8 @@ def test_ctrl_c_while_modules_are_imported_is_one_line(command, name, tmp_path):
     code = INTERRUPTED_IMPORT.format(name=name)
     (tmp_path / "sitecustomize.py").write_text(code)
     paths = os.pathsep.join([str(tmp_path), str(as_users.ROOT)])
-    done = subprocess.run(
-        [sys.executable, "-m", *command.split()],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        timeout=60,
-        env=as_users.environment(PYTHONPATH=paths),
-    )
-    message = "error: interrupted\n"
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", message)
+    done = as_users.run_python("-m", *command.split(), cwd=tmp_path, PYTHONPATH=paths)
+    assert done == (130, "", "error: interrupted\n")
 
 
 @pytest.mark.parametrize(

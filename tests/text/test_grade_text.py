@@ -32,10 +32,11 @@ BEATEN = made.reached(
 )
 OPEN = made.reached(draw_rate=0.0, open_rate=0.25, complete=False, num_moves=9)
 # A seat was searched, and the other one sampled: so is one whose search was cut.
-PARTLY = [
-    made.grade(searches, MATCH, seats=("first",))
-    for searches in ({"first": PROVEN}, {"first": PROVEN, "second": OPEN})
+SEARCHES: list[dict[Seat, SeatGrade]] = [
+    {"first": PROVEN},
+    {"first": PROVEN, "second": OPEN},
 ]
+PARTLY = [made.grade(searches, MATCH, seats=("first",)) for searches in SEARCHES]
 
 
 def test_an_evaluation_in_one_line(snapshot):

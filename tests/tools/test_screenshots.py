@@ -1,8 +1,6 @@
 """The pictures of the page are taken in a browser, of each main state."""
 
-import subprocess
-import sys
-
+import as_users
 import browsing
 import pytest
 import served
@@ -18,14 +16,9 @@ MOVING = {f"web-learning-{theme}.webp" for theme in THEMES}
 def test_the_main_states_are_taken(tmp_path):
     """In a process of its own: the tests' browser runs in this one."""
     browsing.chromium()
-    command = [sys.executable, "-m", "tools.figures", "--only", "web"]
-    done = subprocess.run(
-        [*command, "--out", str(tmp_path)],
-        capture_output=True,
-        text=True,
-        cwd=served.ROOT,
-    )
-    assert done.returncode == 0, done.stderr
+    words = ("-m", "tools.figures", "--only", "web", "--out", tmp_path)
+    done = as_users.run_python(*words, cwd=served.ROOT)
+    assert done.code == 0, done.err
     assert {path.name for path in tmp_path.iterdir()} == NAMES | MOVING
     for path in tmp_path.glob("*.png"):
         assert path.read_bytes().startswith(b"\x89PNG")

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import as_users
 import numpy as np
 import pytest
 import small_boards
@@ -185,11 +186,10 @@ def test_a_certificate_can_write_nothing_else_into_the_file(tmp_path):
 
 @pytest.mark.slow
 def test_the_command_says_in_one_line_what_is_wrong(tmp_path):
-    words = [sys.executable, "-m", "tools.coq_agent", "absent", tmp_path / "out.v"]
-    result = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
-    assert result.returncode == 1
-    assert len(result.stderr.splitlines()) == 1
-    assert "is refused: " in result.stderr
+    words = ("-m", "tools.coq_agent", "absent", tmp_path / "out.v")
+    done = as_users.run_python(*words, cwd=ROOT)
+    assert (done.code, done.err.count("\n")) == (1, 1)
+    assert "is refused: " in done.err
     assert not (tmp_path / "out.v").exists()
 
 

@@ -38,6 +38,7 @@ def test_an_evaluation_is_of_the_agent_and_not_of_its_target(tree):
     )
     *_, last = run_of(tiny.CONFIG.replace(tau=0.1), 3)
     assert last.evaluation is not None
+    assert last.evaluation.exact is not None
     rates, *_ = agent_batch.only_agent(last.evaluation.exact)
     of_agent, *_ = grade(last.params())
     target = agent_batch.only_agent(last.state.train_state.target_params)
