@@ -231,8 +231,11 @@ def test_sums_that_float32_may_round_are_refused():
         integer_network.check_integers(by_hand([[1]] * 5, 1.0, last=[[-32767] * 5]))
     room = 2**24 - 127
     integer_network.check_integers(by_hand([[1]], 1.0, bias=1 - room))
-    with pytest.raises(ValueError, match="sums of layer0"):
-        integer_network.check_integers(by_hand([[1]], 1.0, bias=-room))
+    one_patch = by_hand([[1]], 1.0)
+    one_patch["layer0"]["bias"] = np.array([[0, -room]], "int32")
+    for params in (by_hand([[1]], 1.0, bias=-room), one_patch):
+        with pytest.raises(ValueError, match="sums of layer0"):
+            integer_network.check_integers(params)
 
 
 def float_network(hidden_size):

@@ -165,6 +165,20 @@ def test_the_page_refuses_a_file_without_its_checksum(tmp_path):
     assert set(refusals) == {"its contents were changed after they were saved"}
 
 
+@pytest.mark.fault
+def test_the_page_refuses_a_network_whose_sums_are_not_exact(tmp_path):
+    """In one place: of a convolution, of one patch."""
+    forgery = Forgery(SEVEN.read_bytes())
+    biases = [name for name in forgery.tensors if name.endswith(".bias")]
+    for name in biases:
+        bias = forgery.tensors[name].copy()
+        bias.flat[0] = 2**24 - 1
+        content = forgery.but(**{name.replace(".", "__"): bias}).content()
+        (tmp_path / name).write_bytes(content)
+    refusals = compute("refusals", paths=[str(tmp_path / name) for name in biases])
+    assert refusals == ["its network has sums that are not exact"] * len(biases)
+
+
 def test_a_proof_that_the_agent_never_loses_does_not_say_who_wins(tmp_path):
     path = tmp_path / "claim.safetensors"
     agent = tiny.untrained(Config.of(env_id="connect_5x5", hidden_size=8))
