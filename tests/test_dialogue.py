@@ -3,40 +3,13 @@
 import re
 
 import jax
-import numpy as np
 import pytest
 
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.dialogue import Dialogue
-from jax_ttt.games import tree as trees
 from jax_ttt.players import registry
-from jax_ttt.players.player import Player, policy_player
 from jax_ttt.text.commands import SideName
 from jax_ttt.text.screen import Screen
-
-
-@pytest.fixture(scope="session")
-def following(host_tree):
-    """Return a function that makes a player of its own moves in these games."""
-
-    def player_of(*games):
-        legal = host_tree.legal_action_mask
-        probs = (legal & (legal.cumsum(axis=1) == 1)).astype(float)
-        for game in games:
-            position = 0
-            for move in game:
-                probs[position] = np.eye(9)[move]
-                position = int(host_tree.successor[position, move])
-        choose = policy_player(trees.position_index("tic_tac_toe"), probs)
-        return Player(
-            env_id="tic_tac_toe",
-            name="follower",
-            choose=choose,
-            policy=probs,
-            evidence="construction",
-        )
-
-    return player_of
 
 
 @pytest.fixture
@@ -89,17 +62,13 @@ def test_wrong_input_gets_one_line_and_the_game_goes_on(talk, row_by_row):
     assert lines[-1] == "left after 2 moves: nobody wins", "the end of the input"
 
 
-def test_the_score_is_kept_over_three_games(talk, following):
-    """A win, a loss and a draw; the opponent's replies are fixed."""
-    opponent = following(
-        (4, 0, 6, 1, 2), (8, 4, 7, 6, 0, 2), (5, 4, 1, 2, 6, 3, 8, 7, 0)
-    )
-    lines = talk(opponent, [*"462", "n", *"870", "new", *"51680", "q"])
-    results = ["you 1, draws 0, follower 0", "you 1, draws 0, follower 1"]
-    results += ["you 1, draws 1, follower 1"] * 2
-    assert scores(lines) == [f"score: {result}" for result in results]
+def test_the_score_is_kept_over_a_win_a_loss_and_a_draw(talk, row_by_row):
+    lines = talk(row_by_row, [*"462", "n", *"873", "new", *"41368", "q"])
     ends = ("you win after 5 moves", "you lose after 6 moves", "a draw after 9 moves")
     assert {*ends} <= {*lines}
+    results = ["you 1, draws 0, row by row 0", "you 1, draws 0, row by row 1"]
+    results += ["you 1, draws 1, row by row 1"] * 2
+    assert scores(lines) == [f"score: {result}" for result in results]
 
 
 def test_a_game_counts_once_whatever_is_undone_and_not_if_it_is_left(talk, row_by_row):

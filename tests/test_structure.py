@@ -134,12 +134,6 @@ def test_only_results_load_a_folder_above_theirs_to_be_shown():
     assert {shows for _, shows in loaded} <= modules().keys()
 
 
-def test_the_package_does_not_import_the_tools():
-    for module, tree in modules().items():
-        tops = {name.partition(".")[0] for name in imported_names(tree)}
-        assert "tools" not in tops, module
-
-
 def test_no_module_replaces_a_part_of_another_or_the_class_of_an_object():
     for module in modules().keys() - {"__init__"}:  # its class, as Python documents it
         nodes = [*ast.walk(modules()[module])]

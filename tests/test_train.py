@@ -17,8 +17,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import same_runs
 import tiny
-from same_runs import assert_same_run
 
 from jax_ttt import __version__, evaluate
 from jax_ttt.config.game_facts import SEATS
@@ -63,10 +63,6 @@ def rows(path):
     return [json.loads(line) for line in lines]
 
 
-def timeless_rows(path):
-    return [row | {"seconds": 0} for row in rows(path)]
-
-
 def file_names(path):
     return {file.name for file in path.iterdir()}
 
@@ -108,7 +104,7 @@ def test_the_same_seed_gives_the_same_bytes_with_and_without_snapshots(
     assert file_names(path) == FILES - {"snapshots"}
     agent, again = (folder / "agent.safetensors" for folder in (tiny_run[0], path))
     assert agent.read_bytes() == again.read_bytes()
-    assert timeless_rows(tiny_run[0]) == timeless_rows(path)
+    assert same_runs.rows(tiny_run[0]) == same_runs.rows(path)
 
 
 def test_json_is_one_object_of_the_last_row_and_an_ended_run_prints_it_again(
@@ -328,7 +324,7 @@ def test_a_search_that_a_signal_ends_is_repeated_when_the_run_continues(
     assert "interrupted at update 4" in err
     assert "first" not in rows(path)[-1]["grade"]
     assert call("--resume", path, "--quiet")[0] == 0
-    assert_same_run(path, rounds[0])
+    same_runs.assert_same_run(path, rounds[0])
 
 
 @pytest.mark.slow
