@@ -40,9 +40,3 @@ def test_sampled_pairs_are_in_the_table_in_json_and_in_csv(tmp_path, run_command
             assert float(row[name]) == pair[name]
             assert float(row[f"{name}_low"]) == pair["low"][place]
             assert float(row[f"{name}_high"]) == pair["high"][place]
-
-
-def test_a_missing_package_is_named(monkeypatch, run_command):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    _, err = run_command(arena, "random", "--svg", "x.svg", code=2)
-    assert "--svg needs matplotlib, which is not installed: pip install" in err

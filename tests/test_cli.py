@@ -67,6 +67,8 @@ def test_flags_become_settings_and_arguments():
     cluster = "--coordinator [::1]:65535 --num-processes 4 --process-id 3"
     args = parse_train(f"--quiet --distributed --devices all {cluster}")
     assert args.parallel.coordinator == "[::1]:65535"
+    for flags in ("", "--devices 8", "--distributed"):
+        assert parse_train(flags).parallel.is_spread == bool(flags)
     assert (args.quiet, args.json, args.until_proven) == (True, False, False)
 
 
@@ -231,6 +233,23 @@ def test_an_error_is_one_line_and_a_code_and_its_traceback_is_optional(
     assert words in last_line
     assert any("raise error" in line for line in traceback_lines) == (value == "1")
     assert bool(traceback_lines) == (value == "1")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("arena random --svg x.svg", "--svg needs matplotlib, which is not installed"),
+        ("plot RUN --game --svg x.png", "--svg x.png needs cairosvg"),
+    ],
+)
+def test_a_missing_package_is_named_before_anything_begins(
+    line, message, tiny_run, monkeypatch, capsys
+):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr(cli, "set_up_device", lambda *args: pytest.fail("begun"))
+    command, *words = line.replace("RUN", str(tiny_run[0])).split()
+    assert commands.run(commands.module_of(command), words) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_a_bug_is_not_hidden():

@@ -10,39 +10,26 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "docs" / "examples"
-WRITTEN = {
-    "connect_four": ("rounds.svg",),
-    "draw": ("game.svg", "board.svg", "values.svg", "agent.svg"),
-    "eight_seeds": ("seeds.svg",),
-    "exam": (),
-    "grade_seconds": (),
-    "hex": (),
-    "misere": (),
-    "nim": ("nim.safetensors",),
-    "one_file": (),
-    "own_player": ("table.svg",),
-    "own_program": (),
-    "play": (),
-    "prove": ("losing_line.svg",),
-    "train": ("agent.safetensors", "curve.svg"),
+EXAMPLES = {
+    "connect_four": (
+        ["rounds.svg"],
+        "unbeatable: no line of play by any opponent wins",
+    ),
+    "draw": (["game.svg", "board.svg", "values.svg", "agent.svg"], r"\A\Z"),
+    "eight_seeds": (["seeds.svg"], "8 of 8 agents are proven unbeatable"),
+    "exam": ([], r"'all': '96\.6% \(95\.3% to 97\.6%\)', 'random': '98\.4% "),
+    "grade_seconds": ([], r"(?s)jax.numpy, tic_tac_toe: .* s\n.*numpy, connect_4x4: "),
+    "hex": ([], r"\Awins every game: .* as X \(5,514 positions\)\n\Z"),
+    "misere": ([], r"unbeatable: .*, as X or as O \(5,478 positions\)"),
+    "nim": (["nim.safetensors"], r"(?s)wins every game.*, as X .*beatable: .*you lose"),
+    "one_file": ([], "\nunbeatable: every move of every opponent was followed"),
+    "own_player": (["table.svg"], "1 centre"),
+    "own_program": ([], r"\ndraws: 0\.[1-9]"),  # a sampled move loses some games
+    "play": ([], r"\nresult: (drawn|lost)\n\Z"),  # the agent is unbeatable
+    "prove": (["losing_line.svg"], "unbeatable: no line of play by any opponent wins"),
+    "train": (["agent.safetensors", "curve.svg"], "unbeatable"),
 }
-PRINTED = {
-    "connect_four": "unbeatable: no line of play by any opponent wins against it",
-    "draw": r"\A\Z",  # nothing
-    "exam": r"'all': '96\.6% \(95\.3% to 97\.6%\)', 'random': '98\.4% ",
-    "grade_seconds": r"(?s)jax.numpy, tic_tac_toe: .* s\n.*numpy, connect_4x4: .* s\n",
-    "eight_seeds": "8 of 8 agents are proven unbeatable",
-    "hex": r"\Awins every game: .* as X \(5,514 positions\)\n\Z",
-    "misere": r"unbeatable: .*, as X or as O \(5,478 positions\)",
-    "nim": r"(?s)wins every game.*, as X .*beatable: .*you lose",
-    "one_file": "\nunbeatable: every move of every opponent was followed",
-    "own_player": "1 centre",
-    "own_program": r"\ndraws: 0\.[1-9]",  # a sampled move loses some games
-    "play": r"\nresult: (drawn|lost)\n\Z",  # the agent is unbeatable
-    "prove": "unbeatable: no line of play by any opponent wins against it",
-    "train": "unbeatable",
-}
-"""What is found in the output, as regular expressions."""
+"""The files that an example writes, and what is found in its output."""
 WORDS = {"exam": ["shipped:connect-7x6"]}
 """The words after the name of the file."""
 
@@ -62,8 +49,9 @@ def test_an_example_runs(name, tmp_path, monkeypatch, capsys):
     path = FOLDER / f"{name}.py"
     monkeypatch.setattr(sys, "argv", [str(path), *WORDS.get(name, [])])
     runpy.run_path(str(path), run_name="__main__")
-    assert {found.name for found in tmp_path.iterdir()} == set(WRITTEN[name])
-    assert re.search(PRINTED[name], capsys.readouterr().out)
+    files, printed = EXAMPLES[name]
+    assert {found.name for found in tmp_path.iterdir()} == {*files}
+    assert re.search(printed, capsys.readouterr().out)
     for picture in tmp_path.glob("*.svg"):
         assert "</svg>" in picture.read_text("utf-8")
 

@@ -9,21 +9,17 @@ import jax_ttt
 
 
 @pytest.mark.usefixtures("any_types")
-def test_only_an_agent_is_saved(run, tmp_path):
+def test_only_an_agent_is_saved_and_only_a_path_is_read_or_written(run, tmp_path):
     wrong: Any
     for wrong, text in (("minimax", "'minimax'"), (run, "a Run")):
         with pytest.raises(jax_ttt.Refused, match=f"save needs an .* got {text}"):
             jax_ttt.save(wrong, tmp_path / "agent.safetensors")
+    for wrong in (5, None, [b"agent"]):
+        with pytest.raises(jax_ttt.Refused, match=r"\Aload needs the path of an agent"):
+            jax_ttt.load(wrong)
+        with pytest.raises(jax_ttt.Refused, match=r"\Asave needs the path of an agent"):
+            jax_ttt.save(run.agent, wrong)
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.usefixtures("any_types")
-@pytest.mark.parametrize("path", [5, None, [b"agent"]])
-def test_only_a_path_is_loaded_or_saved_to(agent, path):
-    with pytest.raises(jax_ttt.Refused, match=r"\Aload needs the path of an agent's"):
-        jax_ttt.load(path)
-    with pytest.raises(jax_ttt.Refused, match=r"\Asave needs the path of an agent's"):
-        jax_ttt.save(agent, path)
 
 
 def test_a_notebook_shows_its_results_and_its_game(agent):

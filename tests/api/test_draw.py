@@ -29,6 +29,8 @@ def test_it_draws_results_as_boards(run):
     values = jax_ttt.q_values(run.agent, [4, 0])  # a mapping too, but not of runs
     for thing in (run.agent, jax_ttt.prove("random"), game, values):
         assert "</svg>" in jax_ttt.draw(thing).svg
+    with pytest.raises(jax_ttt.Refused, match="env_id must be None unless moves"):
+        jax_ttt.draw(run, env_id="tic_tac_toe")
 
 
 def test_it_draws_results_as_figures(run, monkeypatch):
@@ -84,11 +86,6 @@ def test_it_writes_png_and_pdf(run, tmp_path):
 def test_what_cannot_be_drawn_is_refused(thing, options, message):
     with pytest.raises(jax_ttt.Refused, match=message):
         jax_ttt.draw(thing, **options)
-
-
-def test_the_game_of_a_run_is_its_own(run):
-    with pytest.raises(jax_ttt.Refused, match="env_id must be None unless moves"):
-        jax_ttt.draw(run, env_id="tic_tac_toe")
 
 
 @pytest.mark.usefixtures("without_matplotlib")

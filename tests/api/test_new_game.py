@@ -12,15 +12,12 @@ def game():
     return jax_ttt.new_game("minimax-first")
 
 
-def test_a_move_gets_a_reply(game):
+def test_a_move_gets_a_reply_and_the_end_is_your_result(game):
     after = game.play(np.int64(4))
     assert (game.moves, after.moves) == ((), (4, 0))
     assert [type(move) for move in after.moves] == [int, int]
     assert after.legal_moves == (1, 2, 3, 5, 6, 7, 8)
     assert (after.result, after.is_over) == (None, False)
-
-
-def test_a_game_ends_with_your_result(game):
     while not game.is_over:
         game = game.play(game.legal_moves[-1])
     assert game.moves == (8, 4, 7, 6, 5, 2)
@@ -33,16 +30,6 @@ def test_undo_goes_back_to_your_move(game):
     second = jax_ttt.new_game("minimax-first", seat="second")
     assert second.moves == second.undo().moves == (0,), "the opponent moved first"
     assert second.play(8).undo().moves == (0,)
-
-
-@pytest.mark.parametrize(
-    ("seat", "you", "other"), [("first", *"XO"), ("second", *"OX")]
-)
-def test_a_game_says_who_has_which_stones(seat, you, other):
-    game = jax_ttt.new_game("minimax-first", seat=seat)
-    line = f"you are {you}, minimax-first is {other}: your move"
-    assert repr(game).splitlines()[0] == line
-    assert line in game._repr_html_()
 
 
 def test_each_reply_of_a_random_player_is_another_draw():
@@ -64,13 +51,17 @@ def test_a_move_is_a_legal_whole_number(game):
             game.play(4).play(wrong)
 
 
-def test_a_notebook_shows_the_board_and_a_picture_the_moves(game):
+def test_a_game_says_who_has_which_stones_and_shows_its_board_or_its_moves(game):
+    line = "you are X, minimax-first is O: your move"
+    assert repr(game).splitlines()[0] == line
     text = game.play(4)._repr_html_()
-    assert "your move" in text
+    assert line in text
     assert text.count("<svg") == 1
     assert "@keyframes" not in text
     assert "@keyframes" not in game.picture().svg
     assert "@keyframes" in game.play(4).picture().svg
+    second = jax_ttt.new_game("minimax-first", seat="second")
+    assert repr(second).startswith("you are O, minimax-first is X: your move\n")
 
 
 def test_a_board_is_a_game_or_its_moves(game):

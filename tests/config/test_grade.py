@@ -190,19 +190,19 @@ def test_a_seat_without_games_has_bounds_of_0_and_1():
     assert Match(first=first, second=second).both == first
 
 
-def test_an_exact_match_has_the_mean_of_its_seats():
+def test_the_mean_of_exact_rates_and_the_seats_that_were_searched():
     match = Match(first=made.rates(0.5, 0.25), second=made.rates(0.25, 0.75))
     assert match.both == made.rates(0.375, 0.5, 0.125)
     assert (match.both.num_games, match.is_exact) == (0, True)
-
-
-def test_the_mean_of_exact_rates():
     grade = grade_of(WON, BEATEN, sampled=SAMPLED)
     assert grade.rates == {"first": WON, "second": BEATEN}
     assert grade.mean_rates() == (0.75, 0.25, 0.125)
     assert TREE.mean_rates() == (0.375, 0.625, 0)
     assert TREE.mean_rates(["second"]) == (0.25, 0.75, 0)
     assert Grade(env_id="hex").mean_rates() is None
+    assert grade_of(WON, CUT).searched == {"first": WON, "second": CUT}
+    assert grade_of(None, CUT).followed == {"second": CUT}
+    assert (len(TREE.followed), TREE.searched) == (2, {})
 
 
 @pytest.mark.parametrize("other", [None, CUT], ids=["none", "cut"])
@@ -229,12 +229,6 @@ def test_the_shortest_loss_is_in_a_learned_seat():
     learned = grade_of(first, second, seats=("first",))
     assert learned.shortest_loss == ("first", (1, 2, 3, 4))
     assert grade_of(WON, WON).shortest_loss is None
-
-
-def test_the_searched_seats_are_those_whose_positions_were_enumerated():
-    assert grade_of(WON, CUT).searched == {"first": WON, "second": CUT}
-    assert grade_of(None, CUT).followed == {"second": CUT}
-    assert (len(TREE.followed), TREE.searched) == (2, {})
 
 
 def test_wilson_intervals():

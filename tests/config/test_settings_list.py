@@ -1,5 +1,6 @@
 """The list of all settings, with which `help(jax_ttt.train)` ends."""
 
+import dataclasses
 import inspect
 import re
 import subprocess
@@ -22,8 +23,12 @@ def entries(text):
 @pytest.mark.parametrize("preset", ["default", "table"])
 def test_it_has_every_setting_with_its_value_and_its_range(preset):
     config = PRESETS[preset]
-    found = entries(settings_list.listing(config))
+    text = settings_list.listing(config)
+    found = entries(text)
     assert list(found) == list(setting_types())
+    for field in dataclasses.fields(Config):
+        if field.name in found:
+            assert f"\n{field.metadata[GROUP][0]}: " in text, "a group of flags"
     for name, kind in setting_types().items():
         value, allowed = found[name].split(": ", 1)
         assert value == repr(getattr(config, name))
