@@ -47,7 +47,11 @@ def test_flattening_joins_names():
 @pytest.mark.parametrize("preset", PRESETS)
 def test_settings_are_written_and_read_back(preset):
     plan = Plan(config=PRESETS[preset], preset=preset, seed=7)
-    assert json_records.from_json(Plan, json_records.to_json(plan)) == plan
+    fields = json_records.to_dict(plan)
+    assert json_records.from_dict(Plan, fields) == plan
+    fields["config"] = json_records.to_dict(plan.config) | {"gama": 0.9}
+    with pytest.raises(ValueError, match="gama must be the name of a setting"):
+        json_records.from_dict(Plan, fields)
 
 
 def test_settings_are_written_as_they_are_read():

@@ -45,23 +45,11 @@ def check(record, value):
     jsonschema.validate(value, schema)
 
 
-@pytest.mark.parametrize(
-    "grade",
-    [
-        made.grade(
-            made.searched(
-                first=False, second=False, losing_line=(0, 1), losing_choices=3
-            )
-        ),
-        made.grade(sampled=made.sampled((0.5, 0.25), (0.25, 0.5))),
-    ],
-    ids=["searched", "sampled"],
-)
-def test_a_grade_follows_the_schema(grade):
-    check("Grade", json_records.to_dict(grade))
-
-
-def test_the_shipped_certificates_follow_the_schema():
+def test_grades_and_the_shipped_certificates_follow_the_schema():
+    lost = made.searched(False, False, losing_line=(0, 1), losing_choices=3)
+    sampled = made.sampled((0.5, 0.25), (0.25, 0.5))
+    for grade in (made.grade(lost), made.grade(sampled=sampled)):
+        check("Grade", json_records.to_dict(grade))
     paths = list(SHIPPED.glob("*.certificate.json"))
     assert len(paths) == 2
     for path in paths:
