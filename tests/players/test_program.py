@@ -23,6 +23,7 @@ from jax_ttt.games.played_game import Game, replay
 from jax_ttt.grading import grader
 from jax_ttt.players import registry, user_players
 from jax_ttt.players.user_players import AskedPlayer
+from jax_ttt.runtime.line_process import LineProcess
 
 KEY = jax.random.key(0)
 STONES = {"first": "X", "second": "O"}
@@ -134,6 +135,16 @@ def test_what_is_not_a_legal_move_is_refused(statement, reason, write_program):
         ask(player, 4, 0)
     reason += "" if "after the moves" in reason else " after the moves 4 0"
     assert str(error.value) == f"{player.name}: {reason}"
+
+
+def test_a_program_that_ended_before_it_is_asked_is_said_to_have_ended():
+    process = LineProcess([sys.executable, "-S", "-c", "raise SystemExit(3)"])
+    try:
+        assert process.unread(seconds=60) == b""
+        with pytest.raises(EOFError, match="ended with exit code 3"):
+            process.answer(seconds=5)
+    finally:
+        process.end()
 
 
 def test_a_program_that_never_answers_is_refused_with_advice(write_program):
