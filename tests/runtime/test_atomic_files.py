@@ -77,8 +77,12 @@ def test_a_device_or_a_pipe_that_a_user_names_is_written_in_place(tmp_path):
         atomic_files.write_output(Path("/dev/full"), b"abc")
 
 
-def test_a_field_that_a_row_lacks_is_empty(tmp_path):
+def test_fields_are_in_the_order_of_the_longest_row_and_empty_where_a_row_lacks_them(
+    tmp_path,
+):
     path = tmp_path / "rows.csv"
-    rows = [{"seed": 1}, {"seed": 2, "wins": 0.5}, {"seed": 3, "losses": 0.25}]
-    atomic_files.write_csv(path, rows)
-    assert path.read_bytes() == b"seed,wins,losses\r\n1,,\r\n2,0.5,\r\n3,,0.25\r\n"
+    rows = [{"seed": 1, "losses": 0.25}, {"seed": 2, "wins": 0.5, "losses": 0}]
+    atomic_files.write_csv(path, [*rows, {"seed": 3, "note": "-"}])
+    names, *lines = path.read_bytes().split(b"\r\n")
+    assert names == b"seed,wins,losses,note"
+    assert lines == [b"1,,0.25,", b"2,0.5,0,", b"3,,,-", b""]
