@@ -11,7 +11,7 @@ import pytest
 import jax_ttt
 from jax_ttt.config import ranges, settings_list
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.config.settings import setting_types
+from jax_ttt.config.settings import GROUP, Config, setting_types
 
 
 def entries(text):
