@@ -3,9 +3,7 @@
 Boards are strings of `X`, `O` and `-`, row by row from the top.
 """
 
-import functools
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -21,50 +19,8 @@ from jax_ttt.networks import q_network
 _BATCH = 512
 
 
-class Game(NamedTuple):
-    """The rules of a game; `worth` is the value of a move to its mover."""
-
-    env_id: str
-    start: str
-    moves: Callable[[str], list[int]]
-    after: Callable[[str, int], str]
-    worth: Callable[[str, int], int]
-    winner: Callable[[str], str | None]
-    key: Callable[[str], int]
-
-
-def _worth(board, cell):
-    value = rules.value(rules.after(board, cell))
-    return value if rules.mover(board) == "X" else -value
-
-
-def _key(board):
-    """Return two bits for each cell: 2 is the mover's stone, 0 the other player's."""
-    digits = {"-": 1, rules.mover(board): 2}
-    return sum(digits.get(stone, 0) << 2 * cell for cell, stone in enumerate(board))
-
-
-def _dropped(board, column):
-    return small_boards.dropped(board, column, small_boards.mover(board))
-
-
-def _columns(board):
-    return [] if small_boards.winner(board) else small_boards.columns_of(board)
-
-
-TIC_TAC_TOE = Game(
-    "tic_tac_toe", "-" * 9, rules.moves, rules.after, _worth, rules.winner, _key
-)
-CONNECT_4X4 = Game(
-    "connect_4x4",
-    "-" * 16,
-    _columns,
-    _dropped,
-    functools.cache(small_boards.worth),
-    small_boards.winner,
-    small_boards.key_of,
-)
-GAMES: dict[str, Any] = {game.env_id: game for game in (TIC_TAC_TOE, CONNECT_4X4)}
+GAMES: dict[str, Any] = {game.ENV_ID: game for game in (rules, small_boards)}
+"""The rules of each game."""
 
 
 def mirrored(board):
@@ -111,7 +67,7 @@ def corrections_of(agent, seat, goal="not-lose"):
     """Return all own boards, and the corrected move of those that need one."""
     game = GAMES[agent.config.env_id]
     least = 1 if goal == "win" else 0
-    level, own, corrections, is_own = [game.start], [], {}, seat == "first"
+    level, own, corrections, is_own = [game.START], [], {}, seat == "first"
     while level:
         following = []
         orders = orders_of(agent, level) if is_own else {}
@@ -158,7 +114,7 @@ def is_reached_by(agent, choose, seat, goal="not-lose"):
     """
     game = GAMES[agent.config.env_id]
     own = {"first": "X", "second": "O"}[seat]
-    level, turn = [game.start], "X"
+    level, turn = [game.START], "X"
     while level:
         following = []
         orders = orders_of(agent, level) if turn == own else {}

@@ -1,12 +1,14 @@
 """An independent implementation of tic-tac-toe and exact play, in fractions.
 
 It uses nothing of the package, so tests compare the package with it. Boards are strings
-of nine `X`, `O` and `-`, row by row.
+of nine `X`, `O` and `-`, row by row. `small_boards` has the same functions.
 """
 
 import functools
 from fractions import Fraction
 
+ENV_ID = "tic_tac_toe"
+START = "-" * 9
 LINES = ("012", "345", "678", "036", "147", "258", "048", "246")
 
 
@@ -44,9 +46,21 @@ def value(board):
     return (max if mover(board) == "X" else min)(worth, default=0)
 
 
+def worth(board, cell):
+    """Return the value of a move to its mover: -1, 0 or 1."""
+    result = value(after(board, cell))
+    return result if mover(board) == "X" else -result
+
+
 def best_moves(board):
     """Return the cells that keep the board's value."""
     return [c for c in moves(board) if value(after(board, c)) == value(board)]
+
+
+def key(board):
+    """Return two bits for each cell: 2 is the mover's stone, 0 the other player's."""
+    digits = {"-": 1, mover(board): 2}
+    return sum(digits.get(stone, 0) << 2 * cell for cell, stone in enumerate(board))
 
 
 def first_best(board):

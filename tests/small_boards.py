@@ -11,6 +11,7 @@ from jax.tree_util import Partial
 from jax_ttt.games import position_keys
 
 ENV_ID = "connect_4x4"
+START = "-" * 16
 SIZE = 4
 SCRIPT = Path(__file__).parents[1] / "docs" / "game_values.py"
 
@@ -19,17 +20,6 @@ SCRIPT = Path(__file__).parents[1] / "docs" / "game_values.py"
 def search():
     """Return the values of all positions, by `docs/game_values.py`."""
     return runpy.run_path(str(SCRIPT))["Search"](SIZE, SIZE)
-
-
-def dropped(board, column, stone):
-    """Return a board, its cells row by row from the top, after a move."""
-    places = [cell for cell in range(column, 16, 4) if board[cell] == "-"]
-    return board[: places[-1]] + stone + board[places[-1] + 1 :]
-
-
-def columns_of(board):
-    """Return the legal moves."""
-    return [column for column in range(SIZE) if board[column] == "-"]
 
 
 def mover(board):
@@ -44,24 +34,36 @@ def winner(board):
     return next((stone for stone in "XO" if stone * 4 in lines), None)
 
 
+def moves(board):
+    """Return the legal moves; none if the game is over."""
+    columns = range(SIZE) if not winner(board) else ()
+    return [column for column in columns if board[column] == "-"]
+
+
+def after(board, column):
+    """Return a board, its cells row by row from the top, after a move."""
+    places = [cell for cell in range(column, 16, 4) if board[cell] == "-"]
+    return board[: places[-1]] + mover(board) + board[places[-1] + 1 :]
+
+
+@functools.cache
 def worth(board, column):
     """Return the value of a move to its mover: -1, 0 or 1."""
-    after = dropped(board, column, mover(board))
-    if winner(after):
+    new = after(board, column)
+    if winner(new):
         return 1
     cells = [3 - cell // 4 + cell % 4 * 5 for cell in range(16)]  # as bits
     stones = {
-        stone: sum(1 << bit for bit, x in zip(cells, after, strict=True) if x == stone)
+        stone: sum(1 << bit for bit, x in zip(cells, new, strict=True) if x == stone)
         for stone in "XO"
     }
-    own = stones[mover(after)]
-    return -search()._value(own, sum(stones.values()), -1, 1)
+    return -search()._value(stones[mover(new)], sum(stones.values()), -1, 1)
 
 
 @functools.cache
 def best(board):
     """Return the first best move."""
-    return max(columns_of(board), key=lambda column: (worth(board, column), -column))
+    return max(moves(board), key=lambda column: (worth(board, column), -column))
 
 
 def boards_of_games(choose, own):
@@ -69,13 +71,13 @@ def boards_of_games(choose, own):
 
     The player makes the move `choose(board)`, its opponent any move.
     """
-    seen, boards = {}, ["-" * 16]
+    seen, boards = {}, [START]
     for board in boards:
-        if board in seen or winner(board) or not columns_of(board):
+        if board in seen or not moves(board):
             continue
         seen[board] = None
-        moves = [choose(board)] if mover(board) == own else columns_of(board)
-        boards += [dropped(board, column, mover(board)) for column in moves]
+        chosen = [choose(board)] if mover(board) == own else moves(board)
+        boards += [after(board, column) for column in chosen]
     return [*seen]
 
 
@@ -87,32 +89,32 @@ def reached(choose, own):
 def loses(choose, own):
     """Return whether a line of play beats the player of these stones."""
     return any(
-        winner(dropped(board, column, mover(board))) not in (own, None)
+        winner(after(board, column)) not in (own, None)
         for board in boards_of_games(choose, own)
-        for column in ([choose(board)] if mover(board) == own else columns_of(board))
+        for column in ([choose(board)] if mover(board) == own else moves(board))
     )
 
 
-def key_of(board):
+def key(board):
     """Return the key of a board: a number below 2**20."""
-    key = 0
+    number = 0
     for column in range(SIZE):
         stones = board[column::4][::-1].rstrip("-")
         digit = sum(1 << n for n, stone in enumerate(stones) if stone == "X")
-        key |= (digit | 1 << len(stones)) << 5 * column
-    return key
+        number |= (digit | 1 << len(stones)) << 5 * column
+    return number
 
 
 @functools.cache
 def perfect():
     """Return the player that plays the first best move in every position it reaches."""
-    moves = np.zeros(2**20, np.int32)
+    chosen = np.zeros(2**20, np.int32)
     for own in "XO":
         for board in reached(best, own):
-            moves[key_of(board)] = best(board)
-    return Partial(_looked_up, jax.device_put(moves))
+            chosen[key(board)] = best(board)
+    return Partial(_looked_up, jax.device_put(chosen))
 
 
-def _looked_up(moves, key, env_state):
+def _looked_up(chosen, key, env_state):
     del key
-    return moves[position_keys.pack(ENV_ID, position_keys.stones_of(env_state))[:, 0]]
+    return chosen[position_keys.pack(ENV_ID, position_keys.stones_of(env_state))[:, 0]]

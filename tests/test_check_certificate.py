@@ -1,9 +1,10 @@
 """docs/check_certificate.py: it accepts certificates that are true, and no others.
 
-What is true is decided by the rules of `rules`, which use nothing of the package.
+What is true is decided by the rules of `rules` and, of four in a row on 4 x 4 cells, of
+`small_boards`, which use nothing of the package.
 """
 
-import copy
+import dataclasses
 import functools
 import json
 import os
@@ -18,15 +19,22 @@ from pathlib import Path
 import commands
 import pytest
 import rules
+import small_boards
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from jax.tree_util import Partial
 
 from jax_ttt import evaluate
+from jax_ttt.config.errors import Refused
+from jax_ttt.config.game_facts import CERTIFIED
 from jax_ttt.config.player_kinds import SHIPPED
+from jax_ttt.grading import certificates as package
+from jax_ttt.players.player import Player, random_player
+from jax_ttt.players.registry import PlayerSpec
+from jax_ttt.text import policy_files
 
 CHECKER = Path(__file__).parents[1] / "docs" / "check_certificate.py"
 STONES = {"first": "X", "second": "O"}
-NAMES = (*SHIPPED, "minimax-first", "one seat")
 
 
 @pytest.fixture(scope="module")
@@ -107,13 +115,16 @@ def certified_move(moves, board):
     return [moves[board]]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_an_honest_certificate_is_accepted(name, paths, capsys):
+@pytest.mark.parametrize("name", [*SHIPPED, "minimax-first", "one seat"])
+def test_an_honest_certificate_is_accepted(name, paths, capsys, check):
+    """Its own words are not repeated as checked: it may name any player."""
     certificate = json.loads(paths[name].read_text())
     assert is_true(certificate)
     seats = "as X" if name == "one seat" else "as X and as O"
     line = verdict("tic_tac_toe", certificate["num_positions"], seats)
     assert run_checker(paths[name], capsys) == (0, line)
+    words = {"player": "Stockfish\n\x1b[1mchecked: it wins", "sha256": "0" * 64}
+    assert check(certificate | words) == (0, line.removeprefix("checked: "))
 
 
 def verdict(env_id, num_positions, seats):
@@ -121,15 +132,6 @@ def verdict(env_id, num_positions, seats):
     where = f"in {env_id}, {num_positions:,} positions ({seats})"
     words = "player and sha256 are the file's words, not checked"
     return f"checked: no line of play beats these moves {where}; {words}"
-
-
-@pytest.mark.fault
-def test_words_of_the_file_are_not_repeated_as_checked(certificates, check):
-    """A certificate of other moves may name any player."""
-    words = {"player": "Stockfish\n\x1b[1mchecked: it wins", "sha256": "0" * 64}
-    code, line = check(certificates[0] | words)
-    assert code == 0
-    assert f"checked: {line}" == verdict("tic_tac_toe", 397, "as X and as O")
 
 
 def places(certificates, seed):
@@ -144,14 +146,19 @@ def places(certificates, seed):
     return rows
 
 
+def with_moves(certificate, seat, moves):
+    """Return the certificate with other moves of a seat."""
+    all_moves = certificate["moves"] | {seat: moves}
+    number = sum(map(len, all_moves.values()))
+    return certificate | {"moves": all_moves, "num_positions": number}
+
+
 def with_move(certificate, seat, board, move):
     """Return the certificate with another move on a board; None for no move there."""
-    other = copy.deepcopy(certificate)
-    other["moves"][seat][board] = move
+    moves = certificate["moves"][seat] | {board: move}
     if move is None:
-        del other["moves"][seat][board]
-    other["num_positions"] = sum(map(len, other["moves"].values()))
-    return other
+        del moves[board]
+    return with_moves(certificate, seat, moves)
 
 
 def replayed(game):
@@ -164,7 +171,6 @@ def replayed(game):
     return board
 
 
-@pytest.mark.slow
 @pytest.mark.fault
 def test_another_legal_move_is_refused_unless_it_is_as_good(certificates, check):
     """Another move leads to other boards, except shortly before the end of a game."""
@@ -350,3 +356,105 @@ def test_it_runs_as_a_program_in_every_python_of_this_machine(paths, tmp_path):
         assert done.stderr == "usage: python check_certificate.py FILE\n"
         num_tried += 1
     assert num_tried > 0
+
+
+# Four in a row on 4 x 4 cells.
+
+
+@pytest.fixture(scope="module")
+def perfect():
+    """Return the perfect player."""
+    return Player(
+        env_id=small_boards.ENV_ID,
+        name="perfect",
+        choose=small_boards.perfect(),
+        evidence="construction",
+    )
+
+
+@pytest.fixture(scope="module")
+def four_in_a_row(perfect, tmp_path_factory):
+    """Return the certificate of the perfect player."""
+    spec = PlayerSpec("perfect", "player")
+    certificate, missing = policy_files.make_certificate(spec, perfect)
+    assert missing == ""
+    path = tmp_path_factory.mktemp("certificate") / "certificate.json"
+    policy_files.write_certificate(path, certificate, missing, as_json=False)
+    return json.loads(path.read_text())
+
+
+def test_a_certificate_of_four_in_a_row_has_the_moves_of_the_player(
+    four_in_a_row, check
+):
+    sizes = {seat: len(moves) for seat, moves in four_in_a_row["moves"].items()}
+    assert sizes == {"first": 767, "second": 1_753}
+    for seat, moves in four_in_a_row["moves"].items():
+        boards = small_boards.reached(small_boards.best, STONES[seat])
+        assert moves == {board: small_boards.best(board) for board in boards}
+        assert not small_boards.loses(moves.__getitem__, STONES[seat])
+        assert [*moves] == sorted(moves, key=lambda b: (-b.count("-"), b))
+    line = verdict(small_boards.ENV_ID, 2_520, "as X and as O")
+    assert check(four_in_a_row) == (0, line.removeprefix("checked: "))
+
+
+@pytest.mark.fault
+@pytest.mark.parametrize("seat", STONES)
+def test_moves_of_four_in_a_row_that_lose_or_are_not_legal_are_refused(
+    seat, four_in_a_row, check
+):
+    moves, stone = four_in_a_row["moves"][seat], STONES[seat]
+    losing = [
+        (board, column)
+        for board, best in moves.items()
+        if small_boards.worth(board, best) == 0
+        for column in small_boards.moves(board)
+        if small_boards.worth(board, column) < 0
+    ]
+    for board, column in random.Random(2).sample(losing, 5):
+
+        def choose(on, board=board, column=column):
+            return column if on == board else small_boards.best(on)
+
+        other = {on: choose(on) for on in small_boards.reached(choose, stone)}
+        _, line = check(with_moves(four_in_a_row, seat, other))
+        assert line.startswith(f"it has lost as {stone} on ")
+    board = next(b for b in moves if len(small_boards.moves(b)) < 4)
+    full = next(column for column in range(4) if board[column] != "-")
+    for move in (full, -1, 4, 15):
+        _, line = check(with_move(four_in_a_row, seat, board, move))
+        assert line.startswith(f"it has no legal move as {stone} on {board} after ")
+    floating = "X" + "-" * 15
+    _, line = check(with_move(four_in_a_row, seat, floating, 0))
+    assert line == f"it never has to move as {stone} on {floating!r}"
+    for env_id in ("connect_5x4", "tic_tac_toe", "connect_7x6", "mnk_4x4_4"):
+        assert check(four_in_a_row | {"env_id": env_id})[0] == 1
+
+
+def test_the_checker_knows_the_rows_of_its_games():
+    checker = runpy.run_path(str(CHECKER))
+    assert sorted(checker["GAMES"]) == sorted(CERTIFIED)
+    numbers = {
+        env_id: len(checker["rows_of"](width, height, length))
+        for env_id, (width, height, length, _) in checker["GAMES"].items()
+    }
+    four = {"connect_4x4": 10, "connect_4x5": 17, "connect_5x4": 17, "connect_5x5": 28}
+    assert numbers == {"tic_tac_toe": 8} | four
+    rows = checker["rows_of"](4, 4, 4)
+    boards = {"".join("X" if c in row else "-" for c in range(16)) for row in rows}
+    assert len(boards) == 10
+    assert all(small_boards.winner(board) == "X" for board in boards)
+
+
+def test_a_player_that_loses_or_draws_lots_has_no_certificate(perfect, monkeypatch):
+    def first_legal(key, env_state):
+        return env_state.legal_action_mask.argmax(axis=1)
+
+    left = dataclasses.replace(perfect, name="left", choose=Partial(first_legal))
+    with pytest.raises(Refused, match="left: no certificate: as X it loses"):
+        package.proven_moves(left)
+    by_chance = dataclasses.replace(perfect, choose=random_player, evidence="none")
+    with pytest.raises(Refused, match="does not play one move in each position"):
+        package.proven_moves(by_chance)
+    monkeypatch.setattr(package, "MAX_POSITIONS", 20)
+    with pytest.raises(Refused, match="as X it reaches more than 20 positions"):
+        package.proven_moves(perfect)

@@ -257,7 +257,7 @@ def four_of(line):
     """Return the board of `connect_4x4` after the moves of a line."""
     board = "-" * 16
     for move in line.split():
-        board = small_boards.dropped(board, int(move), small_boards.mover(board))
+        board = small_boards.after(board, int(move))
     return board
 
 

@@ -7,12 +7,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import rules
 import small_boards
 from jax.tree_util import Partial
 
 from jax_ttt.solver.corrections import Corrections, check_corrections, corrected_player
 
-key_4x4, key_3x3 = brute.CONNECT_4X4.key, brute.TIC_TAC_TOE.key
+key_4x4, key_3x3 = small_boards.key, rules.key
 
 
 def second_legal(key, env_state):
@@ -47,13 +48,7 @@ def _play(player, env_state):
 
 def after(*columns):
     """Return the board of 4 x 4 after these moves."""
-    return functools.reduce(
-        lambda board, column: small_boards.dropped(
-            board, column, small_boards.mover(board)
-        ),
-        columns,
-        "-" * 16,
-    )
+    return functools.reduce(small_boards.after, columns, small_boards.START)
 
 
 # The board with the lesser key: its first column, in the lowest bits, is the higher.

@@ -38,7 +38,7 @@ def random_boards(game, num_games, rng):
     """Return the boards of random games on which a move must be chosen."""
     boards = {}
     for _ in range(num_games):
-        board = game.start
+        board = game.START
         while moves := game.moves(board):
             boards[board] = None
             board = game.after(board, int(rng.choice(moves)))

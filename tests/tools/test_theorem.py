@@ -271,8 +271,8 @@ def random_games(number):
     while len(games) < number:
         board, moves = "-" * 16, []
         for _ in range(rng.integers(16)):
-            column = int(rng.choice(small_boards.columns_of(board)))
-            after = small_boards.dropped(board, column, small_boards.mover(board))
+            column = int(rng.choice(small_boards.moves(board)))
+            after = small_boards.after(board, column)
             if small_boards.winner(after):
                 break
             board, moves = after, [*moves, column]
