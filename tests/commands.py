@@ -62,3 +62,14 @@ def run_and_kill(module: ModuleType, words: Sequence[str], number: int) -> None:
 
     with pytest.raises(Killed):
         run(module, words, on_step=at_step(number, kill))
+
+
+def refusal(capsys: Any, module: ModuleType, *words: object) -> str:
+    """Return the one line with which a command refuses its words."""
+    capsys.readouterr()
+    assert run(module, [*map(str, words)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    return err.removeprefix("error: ").rstrip("\n")

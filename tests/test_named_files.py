@@ -9,6 +9,7 @@ from pathlib import Path
 import commands
 import pytest
 import tiny
+from commands import refusal
 
 from jax_ttt import sweep
 from jax_ttt.config.errors import Refused
@@ -53,15 +54,6 @@ def replace_agent():
     return before, sha256()
 
 
-def refusal(module, words, capsys):
-    """Return the line with which a command refuses its words."""
-    capsys.readouterr()
-    assert commands.run(module, words) == 2
-    err = capsys.readouterr().err
-    assert err.count("\n") == 1
-    return err
-
-
 def plan_of(*words):
     return train.make_plan(commands.parse(train, words))
 
@@ -70,23 +62,27 @@ RESUME = ["--resume", "run", "--num-updates", "8", "--quiet"]
 REPEAT = ["--config", "run", "--run-dir", "new", "--quiet"]
 
 
-def test_a_run_keeps_the_checksum_of_the_file(setting):
-    files = {str(AGENT): sha256()}
-    assert read_settings(RUN.path).files == files
-    assert plan_of(*RESUME).files == plan_of(*REPEAT).files == files
-
-
-def test_a_file_that_was_replaced_is_refused_with_both_checksums(setting, capsys):
+def test_a_run_keeps_the_checksum_of_the_file_and_refuses_another(setting, capsys):
     before, now = replace_agent()
     assert before != now
+    assert read_settings(RUN.path).files == {str(AGENT): before}
     for words in (RESUME, REPEAT):
-        err = refusal(train, words, capsys)
+        err = refusal(capsys, train, *words)
         for text in (str(AGENT), before[:16], now[:16]):
             assert text in err
+    # Only files that are still named are compared.
+    none = {"opponent": "self", "start-agent": "none"}[setting]
+    assert plan_of(*REPEAT, f"--{setting}", none).files is None
+    # Settings that somebody wrote have no checksums, and get them.
+    fields = json.loads(RUN.config.read_text())
+    del fields["files"]
+    RUN.config.write_text(json.dumps(fields))
+    assert plan_of(*REPEAT).files == {str(AGENT): now}
 
 
 def test_only_a_new_run_needs_the_agent_that_it_starts_from(setting, capsys):
-    before = sha256()
+    files = {str(AGENT): sha256()}
+    assert plan_of(*RESUME).files == plan_of(*REPEAT).files == files
     AGENT.unlink()
     with pytest.raises(Refused, match="no such file"):
         plan_of(*REPEAT)
@@ -94,7 +90,9 @@ def test_only_a_new_run_needs_the_agent_that_it_starts_from(setting, capsys):
         with pytest.raises(Refused, match="no such file"):
             plan_of(*RESUME)
     else:
-        assert plan_of(*RESUME).files == {str(AGENT): before}
+        assert plan_of(*RESUME).files == files
+    assert commands.run(train, ["--resume", "run"]) == 0  # there is nothing to do
+    assert "ended at update 4" in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -107,39 +105,14 @@ def test_a_run_goes_on_without_the_agent_that_it_started_from(setting):
     assert read_settings(RUN.path).files == files
 
 
-def test_a_run_that_has_ended_needs_none_of_its_files(setting, capsys):
-    AGENT.unlink()
-    assert commands.run(train, ["--resume", "run"]) == 0
-    assert "ended at update 4" in capsys.readouterr().out
-
-
-def test_settings_without_checksums_are_accepted_and_get_them(setting):
-    """As those that somebody wrote, or of a run before there were checksums."""
-    fields = json.loads(RUN.config.read_text())
-    del fields["files"]
-    RUN.config.write_text(json.dumps(fields))
-    replace_agent()
-    assert plan_of(*REPEAT).files == {str(AGENT): sha256()}
-
-
-def test_only_files_that_are_still_named_are_compared(setting):
-    replace_agent()
-    none = {"opponent": "self", "start-agent": "none"}[setting]
-    assert plan_of(*REPEAT, f"--{setting}", none).files is None
-
-
 def test_the_file_of_a_player_within_another_one_counts(tmp_path):
     path = str(tiny.save_untrained(tmp_path / "agent.safetensors"))
     for name in (path, f"blend:0.5:{path}", f"blend:0.5:lookahead:1:{path}"):
         files = registry.check_files(Config.of(opponent=name))
-        assert files is not None
-        assert [*files] == [path]
-
-
-def test_a_shipped_agent_is_a_file_too():
-    config = Config.of(opponent="shipped:network")
+        assert [*(files or ())] == [path]
+    shipped = Config.of(opponent="shipped:network")
     with pytest.raises(Refused, match=r"network.safetensors: another file"):
-        registry.check_files(config, {"shipped:network": "0" * 64})
+        registry.check_files(shipped, {"shipped:network": "0" * 64})
 
 
 def test_a_sweep_continues_with_the_same_files(tmp_path, monkeypatch, capsys):
@@ -153,21 +126,6 @@ def test_a_sweep_continues_with_the_same_files(tmp_path, monkeypatch, capsys):
         str(AGENT): sha256()
     }
     before, now = replace_agent()
-    err = refusal(sweep, ["--resume", str(path)], capsys)
+    err = refusal(capsys, sweep, "--resume", path)
     assert before[:16] in err
     assert now[:16] in err
-
-
-def test_a_folder_of_runs_is_not_a_run_and_names_one(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    for name in ("one", "two"):
-        tiny.save_untrained(Path("runs") / name / AGENT)
-    for command, words in {
-        "evaluate": ["runs"],
-        "play": ["runs"],
-        "correct": ["runs"],
-        "plot": ["runs"],
-        "train": ["--resume", "runs"],
-    }.items():
-        err = refusal(commands.module_of(command), words, capsys)
-        assert err.endswith("; it holds runs, for instance runs/two\n")

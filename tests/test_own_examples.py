@@ -41,16 +41,9 @@ def test_the_agents_of_an_example_are_proven(name):
 def test_a_run_of_an_example_continues_bit_for_bit(name, tmp_path):
     learner = ["--learner", path_of(name)]
     words = [*learner, "--num-updates", "30", "--eval-every", "10", "--run-dir"]
-    steps = []
-
-    def stop_at_second(step):
-        steps.append(step)
-        if len(steps) == 2:
-            signal.raise_signal(signal.SIGINT)
-
+    stop = commands.at_step(2, lambda: signal.raise_signal(signal.SIGINT))
     cut, whole = tmp_path / "cut", tmp_path / "whole"
-    code = commands.run(TRAIN, [*words, str(cut)], on_step=stop_at_second)
-    assert code == 130
+    assert commands.run(TRAIN, [*words, str(cut)], on_step=stop) == 130
     assert commands.run(TRAIN, ["--resume", str(cut), *learner]) == 0
     assert commands.run(TRAIN, [*words, str(whole)]) == 0
     assert_same_run(cut, whole)

@@ -108,6 +108,8 @@ TOGETHER = [
         "--process-id",
     ),
 ]
+OF_ONE_RUN = ("evaluate", "play", "correct", "plot", "train --resume")
+HOLDS_RUNS = "; it holds runs, for instance runs/proven"
 FILES = [
     ("evaluate runs/one --env-id hex", "runs/one"),
     ("train --opponent runs/one --env-id hex", "runs/one"),
@@ -118,6 +120,9 @@ FILES = [
     ("train --config none.json", "none.json"),
     ("train --config a_file", "a_file"),
     ("train --config rbg.json --run-dir x", "set JAX_DEFAULT_PRNG_IMPL"),
+    *((f"{words} runs", HOLDS_RUNS) for words in OF_ONE_RUN),
+    ("train --rules none.py", "--rules none.py: no such file"),
+    ("train --learner none.py", "--learner none.py: no such file"),
     ("train --resume nowhere", "nowhere"),
     ("train --resume empty", "empty"),
     ("train --resume runs/one", "runs/one"),
