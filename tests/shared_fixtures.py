@@ -109,10 +109,13 @@ def program_cache_is_on():
     jax.config.update("jax_enable_compilation_cache", True)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def same_games():
-    """Forget the games that a test registers."""
-    before = dict(GAMES)
+    """Forget the games that the tests of a file register, and what is compiled of them.
+
+    So each test of a file has another name for its game.
+    """
+    before = set(GAMES)
     yield
     if new := GAMES.keys() - before:
         for name in new:

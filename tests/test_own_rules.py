@@ -13,14 +13,16 @@ import runpy
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
 
 import commands
+import four_in_a_row
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import tiny
+from commands import refusal
+from own_games import check_refused, variant
 from pgx.tic_tac_toe import TicTacToe
 
 import jax_ttt
@@ -34,28 +36,15 @@ from jax_ttt.games import tree as trees
 from jax_ttt.games.line_games import LineGame
 from jax_ttt.networks import q_network
 from jax_ttt.players.saved_agents import network_from
-from jax_ttt.runtime import compiling
 from jax_ttt.solver import policies
 from jax_ttt.web import agent_files
 
 FILE = Path(__file__).parents[1] / "docs" / "examples" / "nim.py"
+MISERE = FILE.with_name("misere.py")
 NIM = ("nim", "nim_misere")
 ARENA, EVALUATE, PLAY, RUNS, TRAIN = map(
     commands.module_of, ("arena", "evaluate", "play", "runs", "train")
 )
-
-
-@pytest.fixture(scope="module", autouse=True)
-def same_games():
-    """Forget games after the whole file: what is compiled of them is forgotten too.
-
-    So each test has another name for its game.
-    """
-    before = set(GAMES)
-    yield
-    for name in GAMES.keys() - before:
-        del GAMES[name]
-    pgx_games.forget_games()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -78,15 +67,27 @@ def agent_path(nim, tmp_path_factory):
     return tiny.save_untrained(path, env_id="nim")
 
 
-@pytest.mark.parametrize("env_id", NIM)
-def test_environment_and_states_have_the_name_of_the_game(env_id):
-    env = pgx_games.make_env(env_id)
-    assert env.id == env.init(jax.random.key(0)).env_id == env_id
+def count_positions(start, after):
+    """Return the number of positions, each with its number of moves."""
+    number, level = 0, {start}
+    while level:
+        number += len(level)
+        level = {new for position in level for new in after(position)}
+    return number
 
 
 def heaps_of(tree):
     """Return the heaps of all positions."""
     return tree.env_state.heaps.tolist()
+
+
+def fewer_objects(heaps):
+    """Return the heaps after each move."""
+    return [
+        (*heaps[:heap], left, *heaps[heap + 1 :])
+        for heap, number in enumerate(heaps)
+        for left in range(number)
+    ]
 
 
 def mover_wins(heaps, env_id):
@@ -98,33 +99,16 @@ def mover_wins(heaps, env_id):
 
 @pytest.mark.parametrize("env_id", NIM)
 def test_every_position_has_the_value_of_the_theory(env_id):
-    tree = trees.enumerated(env_id)
-    values = policies.minimax_values(tree)
-    for position in tree.decisions:
-        heaps = heaps_of(tree)[position]
-        to_mover = (
-            values[position] if tree.first_to_move[position] else -values[position]
-        )
-        assert to_mover == (1 if mover_wins(heaps, env_id) else -1), heaps
-
-
-def test_the_positions_are_all_heaps_after_all_numbers_of_moves():
-    """Plain Python counts them: heaps, and the number of moves that led to them."""
-    levels: list[set[tuple[int, ...]]] = [{(3, 4, 5)}]
-    while levels[-1]:
-        after = {
-            (*heaps[:i], left, *heaps[i + 1 :])
-            for heaps in levels[-1]
-            for i in range(3)
-            for left in range(heaps[i])
-        }
-        levels.append(after)
-    assert trees.enumerated("nim").num_positions == sum(map(len, levels))
-
-
-@pytest.mark.parametrize("env_id", NIM)
-def test_each_position_is_found_by_its_state(env_id):
+    """The positions are the heaps after all numbers of moves, which Python counts."""
+    env, tree = pgx_games.make_env(env_id), trees.enumerated(env_id)
+    assert env.id == env.init(jax.random.key(0)).env_id == env_id
     check_positions_are_found(env_id)
+    assert tree.num_positions == count_positions((3, 4, 5), fewer_objects)
+    values, all_heaps = policies.minimax_values(tree), heaps_of(tree)
+    for position in tree.decisions:
+        heaps = all_heaps[position]
+        to_mover = values[position] * (1 if tree.first_to_move[position] else -1)
+        assert to_mover == (1 if mover_wins(heaps, env_id) else -1), heaps
 
 
 def check_positions_are_found(env_id):
@@ -137,9 +121,8 @@ def check_positions_are_found(env_id):
 def test_positions_with_equal_heaps_share_the_first_of_them():
     tree = trees.enumerated("nim")
     heaps = heaps_of(tree)
-    first = [heaps.index(row) for row in heaps]
     found = trees.position_index("nim").of_boards(tree.obs)
-    np.testing.assert_array_equal(found, first)
+    np.testing.assert_array_equal(found, [heaps.index(row) for row in heaps])
 
 
 def first_legal(env_state):
@@ -157,12 +140,9 @@ def first_legal(env_state):
 )
 def test_a_table_and_a_network_learn_these_games(env_id, settings):
     run = jax_ttt.train(env_id=env_id, seed=1, **settings)
-    grade = jax_ttt.grade(run.agent)
-    first, second = grade.seat("first"), grade.seat("second")
-    assert first is not None
-    assert second is not None
-    assert first.proven == "win"
-    assert second.unbeatable is False  # no player can win both seats of Nim
+    seats = jax_ttt.grade(run.agent).followed
+    assert seats["first"].proven == "win"
+    assert seats["second"].unbeatable is False  # nobody wins both seats of Nim
 
 
 @pytest.mark.parametrize("seat", ["first", "second"])
@@ -195,88 +175,25 @@ def test_other_players_beat_a_random_one(name, most_losses):
     assert result.both.loss_rate < most_losses
 
 
-def test_the_games_of_a_function_are_exact():
-    def last_legal(env_state):
-        num_actions = env_state.legal_action_mask.shape[1]
-        return num_actions - 1 - env_state.legal_action_mask[:, ::-1].argmax(axis=1)
-
-    assert jax_ttt.grade(last_legal, env_id="nim").unbeatable is False
-
-
 def test_a_game_is_shown_by_its_own_text_and_names(nim, agent_path):
-    game = jax_ttt.new_game(str(agent_path)).play(nim["MOVES"].index("c5"))
+    game = jax_ttt.new_game(str(agent_path))
+    assert "a ooo\n  b oooo\n  c ooooo</pre>" in game._repr_html_()
+    game = game.play(nim["MOVES"].index("c5"))
     assert "a " in str(game)
     assert "ooooo" not in str(game)
     with pytest.raises(jax_ttt.Refused, match="not drawn as a picture"):
         jax_ttt.draw(game)
-
-
-def test_a_notebook_shows_the_text_of_a_game_that_is_not_drawn(agent_path):
-    game = jax_ttt.new_game("random", env_id="nim")
-    assert "a ooo\n  b oooo\n  c ooooo</pre>" in game._repr_html_()
     proof = jax_ttt.prove(agent_path, seat="second")
     assert f": {proof}</pre>" in proof._repr_html_()
     assert "oooo" in str(proof)
-
-
-# Misère tic-tac-toe: three in a row loses.
-
-
-def variant(base: Any, *, start: Any = None, after: Any = None, **methods: Any) -> Any:
-    """Return rules like those of a class, with other methods or properties.
-
-    `start(state, key)` returns the fields that differ at the start of a game, and
-    `after(new, state, action)` those that differ after a move in a state.
-    """
-
-    def init(self, key):
-        state = base._init(self, key)
-        return dataclasses.replace(state, **start(state, key))
-
-    def step(self, state, action, key):
-        new = base._step(self, state, action, key)
-        return dataclasses.replace(new, **after(new, state, action))
-
-    methods |= {"_init": init} if start else {}
-    methods |= {"_step": step} if after else {}
-    return type("Variant", (base,), methods)
-
-
-Misere = variant(TicTacToe, after=lambda new, *_: {"rewards": -new.rewards})
+    jax_ttt.register_game("numbered", nim["Nim"], move_names=range(1, 16))
+    assert move_name("numbered", 4) == "5"
 
 
 @pytest.fixture(scope="module")
 def misere(same_games):
-    """Register the game; return its name."""
-    jax_ttt.register_game("misere_a", Misere)
-    return "misere_a"
-
-
-@pytest.mark.slow
-def test_a_game_of_stones_has_its_board_and_its_symmetries(misere):
-    assert len(GAMES[misere].symmetries) == 8
-    assert trees.enumerated(misere).num_positions == 5478
-    best = jax_ttt.grade("minimax", env_id=misere)
-    assert best.unbeatable  # it is a draw with best play
-    grade = jax_ttt.grade("minimax", env_id="tic_tac_toe")
-    assert best.rates["first"].win_rate != grade.rates["first"].win_rate
-    game = jax_ttt.new_game("random", env_id=misere).play(4)
-    assert "X" in str(game)
-
-
-@pytest.mark.slow
-def test_a_user_draws_the_board_of_a_game_of_stones():
-    jax_ttt.register_game(
-        "misere_f",
-        Misere,
-        board_text=lambda state: f"{9 - state._step_count} squares are free",
-    )
-    board = str(jax_ttt.new_game("random", env_id="misere_f").play(4))
-    assert "7 squares are free" in board
-    assert "X" not in board.partition("\n")[2]
-    line = str(jax_ttt.prove(first_legal, env_id="misere_f", seat="first"))
-    assert "8 squares are free" in line
-    assert "---" not in line
+    """Return tic-tac-toe in which three in a row loses; it is registered as misere."""
+    return runpy.run_path(str(MISERE))["Misere"]
 
 
 SQUARES = ["u", *(f"{row}{column}" for row in "abc" for column in "123")][:9]
@@ -284,8 +201,10 @@ SQUARES = ["u", *(f"{row}{column}" for row in "abc" for column in "123")][:9]
 
 
 @pytest.mark.slow
-def test_names_of_moves_replace_numbers_everywhere(capsys, monkeypatch):
-    jax_ttt.register_game("misere_g", Misere, move_names=SQUARES)
+def test_a_game_of_stones_has_a_users_names_of_moves_and_board(
+    misere, capsys, monkeypatch
+):
+    jax_ttt.register_game("misere_g", misere, move_names=SQUARES)
     line = str(jax_ttt.prove(first_legal, env_id="misere_g", seat="second"))
     assert "squares 0 to 8" not in line
     lines = iter(["?", "zz", "b1", "u", "u", "review", "quit"])
@@ -299,43 +218,31 @@ def test_names_of_moves_replace_numbers_everywhere(capsys, monkeypatch):
     assert "  1. X b1  you  draws" in out
     assert "legal moves" not in out  # the board names them
 
+    def free_squares(state):
+        return f"{9 - state._step_count} squares are free"
 
-@pytest.mark.slow
-def test_the_page_has_no_rules_of_it(misere, tmp_path):
-    path = tiny.save_untrained(tmp_path / "agent.safetensors", env_id=misere)
+    jax_ttt.register_game("misere_f", misere, board_text=free_squares)
+    board = str(jax_ttt.new_game("random", env_id="misere_f").play(4))
+    assert "7 squares are free" in board
+    assert "X" not in board.partition("\n")[2]
+    line = str(jax_ttt.prove(first_legal, env_id="misere_f", seat="first"))
+    assert "8 squares are free" in line
+    assert "---" not in line
+
+
+def test_what_a_game_like_another_has_and_lacks(misere, tmp_path):
+    """It has the board and its symmetries; neither its best result nor its page."""
+    assert len(GAMES["misere"].symmetries) == 8
+    assert "X" in str(jax_ttt.new_game("random", env_id="misere").play(4))
+    path = tiny.save_untrained(tmp_path / "agent.safetensors", env_id="misere")
     listed = agent_files.ListedAgent(
         id="a", name="a", source="run", path=path, snapshots={}
     )
-    with pytest.raises(jax_ttt.Refused, match=f"the page has no rules of {misere}"):
+    with pytest.raises(jax_ttt.Refused, match="the page has no rules of misere"):
         agent_files.agent_entry(listed)
-
-
-class FourFalling(LineGame):
-    """Four in a row on 4 x 4 cells."""
-
-    def __init__(self):
-        super().__init__("connect_4x4", shape=(4, 4), in_a_row=4, falls=True)
-
-
-def draw_of_a_rare_pattern(new, *_):
-    """A full second column of one player's stones below O's wins for both: a draw."""
-    column = new._x.board.reshape(4, 4)[:, 1]
-    is_rare = (column == jnp.array([1, 0, 1, 0])).all()
-    return {"rewards": jnp.where(is_rare, 0.0, new.rewards)}
-
-
-@pytest.fixture(scope="module")
-def larger(same_games):
-    """Register a game with too many positions for a tree; return its name."""
-    jax_ttt.register_game("rare", variant(FourFalling, after=draw_of_a_rare_pattern))
-    return "rare"
-
-
-def test_a_larger_game_of_stones_has_its_board_and_its_moves(larger):
-    assert not GAMES[larger].enumerable
-    game = jax_ttt.new_game("random", env_id=larger).play(0)
-    assert "X" in str(game)
-    assert move_name(larger, 0) == "1"
+    rule = "the result of misere with best play is not known here"
+    with pytest.raises(jax_ttt.Refused, match=rule):
+        jax_ttt.correct(jax_ttt.load(path), goal="win")
 
 
 def gain_of_mover(state):
@@ -382,32 +289,31 @@ def move_to_other_squares(self, state, action, key):
     return TicTacToe._step(self, state, target, key)
 
 
+def two_stones(self, state, player_id):
+    """Show a stone of both players in the centre."""
+    return TicTacToe._observe(self, state, player_id).at[1, 1].set(True)
+
+
 LESS_SYMMETRIC = {
     "last_square_wins": variant(TicTacToe, after=last_square_wins),
     "left_column_decides": variant(TicTacToe, after=left_column_decides),
     "not_in_the_last_square": variant(TicTacToe, after=not_in_the_last_square),
     "other_squares": variant(TicTacToe, _step=move_to_other_squares),
+    "two_stones": variant(TicTacToe, _observe=two_stones),
 }
 
 
 @pytest.mark.parametrize("env_id", LESS_SYMMETRIC)
 def test_symmetries_that_do_not_hold_in_all_positions_are_not_used(env_id):
-    """The board is drawn all the same, unless a stone may be on another cell."""
+    """The board is drawn all the same, unless it is not one of a move's own stone."""
     jax_ttt.register_game(env_id, LESS_SYMMETRIC[env_id])
     assert GAMES[env_id].enumerable
     assert GAMES[env_id].symmetries == ()
-    assert GAMES[env_id].stones == (env_id != "other_squares")
     check_positions_are_found(env_id)
-
-
-def test_what_is_no_board_of_stones_is_not_drawn():
-    def observe(self, state, player_id):
-        return TicTacToe._observe(self, state, player_id).at[1, 1].set(True)
-
-    jax_ttt.register_game("two_stones", variant(TicTacToe, _observe=observe))
-    assert not GAMES["two_stones"].stones
-    game = jax_ttt.new_game("random", env_id="two_stones").play(4)
-    assert "two_stones is not drawn in text" in str(game)
+    is_drawn = env_id not in ("other_squares", "two_stones")
+    assert GAMES[env_id].stones == is_drawn
+    game = jax_ttt.new_game("random", env_id=env_id).play(4)
+    assert (f"{env_id} is not drawn in text" in str(game)) == (not is_drawn)
 
 
 def over(*_):
@@ -423,21 +329,12 @@ def test_a_board_that_no_play_leads_to_is_refused(board):
         jax_ttt.q_values(agent, board)
 
 
-def test_the_best_result_of_another_game_is_not_that_of_a_game_like_it(
-    misere, tmp_path
-):
-    path = tiny.save_untrained(tmp_path / "agent.safetensors", env_id=misere)
-    rule = f"the result of {misere} with best play is not known here"
-    with pytest.raises(jax_ttt.Refused, match=rule):
-        jax_ttt.correct(jax_ttt.load(path), goal="win")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", ["default", "table"])
 def test_a_misere_game_is_learned_with_a_tremble(misere, preset):
     """As docs/use/own_rules.md says of both presets, which are for tic-tac-toe."""
-    usual = jax_ttt.train(env_id=misere, preset=preset, seed=1)
-    trembling = jax_ttt.train(env_id=misere, preset=preset, seed=1, tremble=0.2)
+    usual = jax_ttt.train(env_id="misere", preset=preset, seed=1)
+    trembling = jax_ttt.train(env_id="misere", preset=preset, seed=1, tremble=0.2)
     assert (usual.is_proven, trembling.is_proven) == (False, True)
 
 
@@ -480,10 +377,8 @@ def test_rules_are_read_once(nim):
     jax_ttt.register_game("once", variant(nim["Nim"], after=after))
     num_calls = calls[0]
     minimax = jax_ttt.player("minimax", env_id="once")
-    grade = jax_ttt.grade(minimax)
+    first = jax_ttt.grade(minimax).followed["first"]
     played = jax_ttt.match(minimax, minimax, env_id="once", num_games=8)
-    first = grade.seat("first")
-    assert first is not None
     assert first.proven in ("win", None)
     assert round(played.first.win_rate) == (first.proven == "win")
     assert calls[0] == num_calls
@@ -530,50 +425,26 @@ def test_rules_may_have_loops(nim):
 # A player may move again.
 
 
-def take_again(nim, *, passes):
-    """Return a game of one heap of five: take one or two; who takes two moves again.
-
-    The last object wins. With `passes`, the other player passes before, by action 10,
-    as docs/use/own_rules.md says. The third heap says that it must.
-    """
+def test_who_may_move_again_does_so(nim):
+    """With one heap of five objects, of which two give another move: take 2, 2, 1."""
 
     def legal(self, heaps):
-        takes = (heaps[2] == 0) & (jnp.arange(15) < jnp.minimum(heaps[0], 2))
-        return takes | ((heaps[2] == 1) & (jnp.arange(15) == 10))
+        return jnp.arange(15) < jnp.minimum(heaps[0], 2)
 
     def start(state, key):
         heaps = jnp.array([5, 0, 0], jnp.int32)
         return {"heaps": heaps, "legal_action_mask": legal(None, heaps)}
 
-    def step(self, state, action, key):
-        mover, again = state.current_player, action == 1
-        left = state.heaps[0] - jnp.where(action == 10, 0, action + 1)
-        heaps = jnp.stack([left, 0, jnp.int32(again & passes)])
-        gain = jnp.where(left == 0, 1.0, 0.0)
-        return dataclasses.replace(
-            state,
-            current_player=jnp.where(again & (not passes), mover, 1 - mover),
-            rewards=jnp.where(jnp.arange(2) == mover, gain, -gain),
-            terminated=left == 0,
-            legal_action_mask=self.legal(heaps),
-            heaps=heaps,
-        )
+    def after(new, state, action):
+        mover = state.current_player
+        return {"current_player": jnp.where(action == 1, mover, 1 - mover)}
 
-    return variant(nim["Nim"], start=start, _step=step, legal=legal)
-
-
-@pytest.mark.parametrize("passes", [False, True])
-def test_who_may_move_again_does_so(nim, passes):
-    """With five objects: take 2, 2 and 1. With passes, the others are actions too."""
-    env_id = f"take_{passes}".lower()
-    jax_ttt.register_game(env_id, take_again(nim, passes=passes))
-    best = jax_ttt.grade("minimax", env_id=env_id)
-    first, second = best.seat("first"), best.seat("second")
-    assert first is not None
-    assert second is not None
-    assert (first.proven, second.unbeatable) == ("win", False)
-    line = jax_ttt.prove("minimax", env_id=env_id, seat="second").losing_line
-    assert line == ((1, 10, 1, 10, 0) if passes else (1, 1, 0))
+    rules = variant(nim["Nim"], start=start, after=after, legal=legal)
+    jax_ttt.register_game("take_again", rules)
+    best = jax_ttt.grade("minimax", env_id="take_again").followed
+    assert (best["first"].proven, best["second"].unbeatable) == ("win", False)
+    line = jax_ttt.prove("minimax", env_id="take_again", seat="second").losing_line
+    assert line == (1, 1, 0)
 
 
 # Wrong registrations.
@@ -670,6 +541,7 @@ def by_number(difference):
 MOVES = r"after [0-9]+ moves? it does"
 DRAWN = "all games must begin in one position; .* is drawn"
 HIDDEN = "the observation must show"
+KEY = jax.random.key(3)
 WRONG_NIM = [
     # The arrays.
     ("2 players", {"num_players": 3}),
@@ -690,6 +562,7 @@ WRONG_NIM = [
         {"start": lambda *_: {"truncated": jnp.zeros(2, bool)}},
     ),
     # Nothing is random, and players see everything.
+    ("truncated must be numbers", {"start": lambda *_: {"truncated": KEY}}),
     (
         "_init must draw who begins",
         {"start": lambda *_: {"current_player": jnp.int32(0)}},
@@ -756,62 +629,30 @@ WRONG_TIC_TAC_TOE = [
 """Words of the refusal, and what differs from the rules of Nim or tic-tac-toe."""
 
 
-@pytest.fixture
-def check_refused():
-    """Return a function that checks that an environment is refused in one line."""
-
-    def check(make_env, reason):
-        with pytest.raises(jax_ttt.Refused, match=f"^wrong: .*{reason}") as refusal:
-            jax_ttt.register_game("wrong", make_env)
-        assert "\n" not in str(refusal.value)
-        assert "wrong" not in GAMES
-
-    yield check
-    GAMES.pop("wrong", None)
-
-
 @pytest.mark.parametrize(("reason", "changes"), WRONG_NIM)
-def test_wrong_rules_of_nim_are_refused(reason, changes, nim, check_refused):
+def test_wrong_rules_of_nim_are_refused(reason, changes, nim):
     check_refused(variant(nim["Nim"], **changes), reason)
 
 
 @pytest.mark.parametrize(("reason", "changes"), WRONG_TIC_TAC_TOE)
-def test_wrong_rules_of_tic_tac_toe_are_refused(reason, changes, check_refused):
+def test_wrong_rules_of_tic_tac_toe_are_refused(reason, changes):
     check_refused(variant(TicTacToe, **changes), reason)
 
 
-def test_what_makes_no_environment_is_refused(check_refused):
+def test_what_makes_no_environment_is_refused():
     check_refused(dict, "make_env must return an environment")
     check_refused(lambda: 1 / 0, "make_env")
 
 
-def test_a_state_holds_no_key(nim, check_refused):
-    """A key would be a hidden state; PGX's games keep theirs outside."""
-
-    @jax.tree_util.register_dataclass
-    @dataclasses.dataclass(frozen=True)
-    class State(nim["State"]):
-        key: Any = None
-
-    def init(self, key):
-        state = nim["Nim"]._init(self, key)
-        fields = {f.name: getattr(state, f.name) for f in dataclasses.fields(state)}
-        return State(**fields, key=jax.random.key(3))
-
-    check_refused(variant(nim["Nim"], _init=init), "key must be numbers")
-
-
 @pytest.mark.slow
-def test_a_game_that_is_registered_again_has_the_new_rules():
+def test_a_game_that_is_registered_again_has_the_new_rules(misere):
     """As when a cell of a notebook runs again after a change of the rules."""
     rates = []
-    for make_env in (TicTacToe, Misere):
+    for make_env in (TicTacToe, misere):
         jax_ttt.register_game("again", make_env)
         grade = jax_ttt.grade(first_legal, env_id="again", seat="first")
-        rates.append(grade.rates["first"])
-    usual, misere = rates
-    assert usual.rates == misere.rates[::-1]
-    assert usual.win_rate != misere.win_rate
+        rates.append(grade.rates["first"].rates)
+    assert rates[0] == rates[1][::-1] != rates[1]
     # Wrong rules leave it as it was.
     before = GAMES["again"]
     with pytest.raises(jax_ttt.Refused, match="the rewards must not depend on"):
@@ -833,11 +674,6 @@ def test_filters_fit_the_observations_of_a_game_that_is_registered_again(nim):
         obs = np.zeros((1, *shape), bool)
         values = jax.eval_shape(q_network.action_values, network, params, obs)
         assert values.shape == (1, 15)
-
-
-def test_names_of_moves_may_be_numbers(nim):
-    jax_ttt.register_game("numbered", nim["Nim"], move_names=range(1, 16))
-    assert move_name("numbered", 4) == "5"
 
 
 @pytest.mark.slow
@@ -881,26 +717,24 @@ def test_boards_of_floats_are_found_on_the_host_and_in_programs():
             np.testing.assert_array_equal(found, np.arange(5478))
 
 
-class Rounded(TicTacToe):
-    """Tic-tac-toe whose observation is of floats that are not exact."""
-
-    def _init(self, key):
-        return dataclasses.replace(
-            super()._init(key), observation=jnp.zeros((3, 3), jnp.float32)
-        )
-
-    def _observe(self, state, player_id):
-        stones = super()._observe(state, player_id)
-        own, other = jnp.float32(stones[..., 0]), jnp.float32(stones[..., 1])
-        board = 1.137 * own - 0.713 * other
-        place = jnp.arange(9, dtype=jnp.float32).reshape(3, 3)
-        return jnp.tanh(board * stones.sum() + 0.137 * place) * 0.77 + board
+def rounded(self, state, player_id):
+    """Return an observation of floats that are not exact."""
+    stones = TicTacToe._observe(self, state, player_id)
+    own, other = jnp.float32(stones[..., 0]), jnp.float32(stones[..., 1])
+    board = 1.137 * own - 0.713 * other
+    place = jnp.arange(9, dtype=jnp.float32).reshape(3, 3)
+    return jnp.tanh(board * stones.sum() + 0.137 * place) * 0.77 + board
 
 
 @pytest.mark.slow
 def test_positions_with_rounded_observations_are_found_in_games(optimized):
     """What plays a game rounds as what enumerates it; else `minimax` would be lost."""
-    jax_ttt.register_game("rounded", Rounded)
+
+    def start(state, key):
+        return {"observation": jnp.zeros((3, 3), jnp.float32)}
+
+    rules = variant(TicTacToe, start=start, _observe=rounded)
+    jax_ttt.register_game("rounded", rules)
     index = trees.position_index("rounded")
     tree, env = trees.enumerated("rounded"), pgx_games.make_env("rounded")
     choose = jax_ttt.player("random", env_id="rounded").choose
@@ -918,13 +752,6 @@ def test_positions_with_rounded_observations_are_found_in_games(optimized):
 
 
 # Commands.
-
-
-def test_a_command_runs_the_file_first(unregistered, agent_path, capsys):
-    words = [str(agent_path), "--rules", str(FILE), "--seat", "first", "--games", "0"]
-    assert commands.run(EVALUATE, words) == 0
-    out = capsys.readouterr().out
-    assert "beatable: a shortest line that beats it, playing as X" in out
 
 
 def test_a_sweep_continues_by_the_command_that_it_prints(
@@ -956,9 +783,12 @@ def test_the_commands_that_a_run_prints_name_the_file(unregistered, tmp_path, ca
     assert str(tmp_path / "my run") in capsys.readouterr().out
 
 
-def test_a_person_types_the_names_of_moves(
-    unregistered, agent_path, capsys, monkeypatch
-):
+def test_commands_run_the_file_first(unregistered, agent_path, capsys, monkeypatch):
+    """It has the names of moves that a person types."""
+    words = [str(agent_path), "--rules", str(FILE), "--seat", "first", "--games", "0"]
+    assert commands.run(EVALUATE, words) == 0
+    out = capsys.readouterr().out
+    assert "beatable: a shortest line that beats it, playing as X" in out
     lines = iter(["zz", "a3", "quit"])
     monkeypatch.setattr("builtins.input", lambda *_: next(lines))
     words = [str(agent_path), "--rules", str(FILE), "--seed", "1"]
@@ -967,6 +797,9 @@ def test_a_person_types_the_names_of_moves(
     assert "legal moves: a1 a2 a3 b1" in out
     assert "type a legal move" in out
     assert "  a\n" in out
+    for flag in ("--policy-csv", "--certificate"):  # only of boards of stones
+        line = refusal(capsys, EVALUATE, agent_path, flag, "file")
+        assert "got 'nim'" in line
 
 
 def test_all_commands_but_two_have_the_flag():
@@ -986,21 +819,18 @@ def test_a_saved_agent_says_which_game_is_missing(unregistered, agent_path, caps
     reason += "import it in Python"
     with pytest.raises(jax_ttt.Refused, match=f"^{reason}$"):
         jax_ttt.load(agent_path)
-    for name in ("evaluate", "play", "plot", "arena", "train", "correct"):
-        words = {
-            "arena": [str(agent_path), "random"],
-            "train": ["--opponent", str(agent_path)],
-            "plot": [str(agent_path.parent), "--game"],
-        }.get(name, [str(agent_path)])
-        assert commands.run(commands.module_of(name), words) == 2
-        assert capsys.readouterr().err == f"error: {reason}\n"
-
-
-def test_the_name_of_an_unknown_game_is_on_one_line_without_terminal_codes():
-    with pytest.raises(jax_ttt.Refused, match="its file must run first") as refusal:
+    for name, *words in (
+        ("evaluate", agent_path),
+        ("play", agent_path),
+        ("correct", agent_path),
+        ("arena", agent_path, "random"),
+        ("train", "--opponent", agent_path),
+        ("plot", agent_path.parent, "--game"),
+    ):
+        assert refusal(capsys, commands.module_of(name), *words) == reason
+    with pytest.raises(jax_ttt.Refused, match="its file must run first") as error:
         jax_ttt.Config.of(env_id="a\n\x1b[31mred")
-    for text in (str(refusal.value), refusal.value.args[0]):
-        assert text.isprintable()
+    assert str(error.value).isprintable()
 
 
 @pytest.mark.parametrize(
@@ -1022,20 +852,9 @@ def test_a_file_that_does_not_register_a_game_is_refused(
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rules.py").write_text(text, "utf-8")
-    assert commands.run(TRAIN, ["--rules", "rules.py", "--env-id", "nim_2"]) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("error: --rules rules.py")
-    assert reason in error
-    assert len(error.splitlines()) == 1
-
-
-def test_a_file_that_is_missing_is_refused_before_anything_else(monkeypatch, capsys):
-    def fail(*args):
-        raise AssertionError("the folder of the programs may be made")
-
-    monkeypatch.setattr(compiling, "use_program_cache", fail)
-    assert commands.run(TRAIN, ["--rules", "none.py"]) == 2
-    assert capsys.readouterr().err == "error: --rules none.py: no such file\n"
+    line = refusal(capsys, TRAIN, "--rules", "rules.py", "--env-id", "nim_2")
+    assert line.startswith("--rules rules.py")
+    assert reason in line
 
 
 def test_a_file_hides_no_module_of_python(tmp_path, monkeypatch):
@@ -1048,57 +867,44 @@ def test_a_file_hides_no_module_of_python(tmp_path, monkeypatch):
     assert [*sys.path].index(str(tmp_path)) > 0
 
 
-ONE_GAME = """
-import dataclasses
-from pgx.tic_tac_toe import TicTacToe
-import jax_ttt
-
-class Misere(TicTacToe):
-    def _step(self, state, action, key):
-        after = super()._step(state, action, key)
-        return dataclasses.replace(after, rewards=-after.rewards)
-
-jax_ttt.register_game("misere_e", Misere)
-"""
-
-
 @pytest.mark.slow
-def test_a_command_takes_the_only_game_of_the_file(tmp_path, capsys, monkeypatch):
-    file = tmp_path / "rules.py"
-    file.write_text(ONE_GAME, "utf-8")
-    rules = ["--rules", str(file)]
-    assert commands.parse(TRAIN, rules).config.env_id == "misere_e"
+def test_a_command_takes_the_only_game_of_the_file(
+    misere, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.delitem(GAMES, "misere")
+    rules = ["--rules", str(MISERE)]
+    assert commands.parse(TRAIN, rules).config.env_id == "misere"
     own = tmp_path / "own.toml"
-    for text, env_id in (("", "misere_e"), ("env_id = 'connect_4x4'", "connect_4x4")):
+    for text, env_id in (("", "misere"), ("env_id = 'connect_4x4'", "connect_4x4")):
         own.write_text(f"tau = 0.2\n{text}\n")
         config = commands.parse(TRAIN, [*rules, "--config", str(own)]).config
         assert (config.env_id, config.tau) == (env_id, 0.2)
-    assert commands.run(EVALUATE, ["minimax", *rules, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["grade"]["env_id"] == "misere_e"
-    words = ["minimax", "random", *rules, "--json"]
-    assert commands.run(ARENA, words) == 0
-    assert json.loads(capsys.readouterr().out)["env_id"] == "misere_e"
+    for player, env_id in (
+        ("minimax", "misere"),
+        ("shipped:table", "tic_tac_toe"),  # a saved agent names its game itself
+    ):
+        assert commands.run(EVALUATE, [player, *rules, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["grade"]["env_id"] == env_id
+    assert commands.run(ARENA, ["minimax", "random", *rules, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["env_id"] == "misere"
     games = []
     monkeypatch.setattr(
         Dialogue, "play_games", lambda self: games.append(self.opponent.env_id)
     )
     assert commands.run(PLAY, ["minimax", *rules]) == 0
-    assert games == ["misere_e"]
-    # A saved agent names its game itself.
-    assert commands.run(EVALUATE, ["shipped:table", *rules, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["grade"]["env_id"] == "tic_tac_toe"
+    assert games == ["misere"]
 
 
 def test_a_command_must_name_one_of_several_games(unregistered, capsys):
-    minimax = ["minimax"]
-    for command, words in (
-        *((TRAIN, []), (EVALUATE, minimax)),
-        *((PLAY, minimax), (ARENA, [])),
+    for command, *words in (
+        (TRAIN,),
+        (EVALUATE, "minimax"),
+        (PLAY, "minimax"),
+        (ARENA,),
     ):
-        assert commands.run(command, [*words, "--rules", str(FILE)]) == 2
-        error = capsys.readouterr().err
-        assert "--env-id must be one of " in error
-        assert "nim, nim_misere" in error
+        line = refusal(capsys, command, *words, "--rules", FILE)
+        assert "--env-id must be one of " in line
+        assert "nim, nim_misere" in line
 
 
 def over_after_four_moves(new, *_):
@@ -1106,42 +912,26 @@ def over_after_four_moves(new, *_):
     return {"terminated": new.terminated | (new._step_count >= 4)}
 
 
-@pytest.fixture(scope="module")
-def short():
-    """Return the name of a small game on the board of a larger one."""
-    jax_ttt.register_game("short", variant(FourFalling, after=over_after_four_moves))
-    return "short"
+Short = variant(LineGame, after=over_after_four_moves)
 
 
-def test_a_small_game_on_the_board_of_a_larger_one_is_enumerable(short):
-    # The stones of each column.
-    levels: list[set[tuple[str, ...]]] = [{("", "", "", "")}]
-    for stone in "XOXO":
-        after = {
-            (*columns[:i], columns[i] + stone, *columns[i + 1 :])
-            for columns in levels[-1]
-            for i in range(4)
-        }
-        levels.append(after)
-    assert trees.enumerated(short).num_positions == sum(map(len, levels))
-    check_positions_are_found(short)
-    assert jax_ttt.grade(first_legal, env_id=short).unbeatable
-    assert len(GAMES[short].symmetries) == 2
+@pytest.mark.parametrize(("num_columns", "num_rows"), [(4, 4), (6, 5)])
+def test_a_small_game_on_the_board_of_a_larger_one_is_enumerable(num_columns, num_rows):
+    """And has its symmetries; with six columns a key is longer than a word."""
+    env_id, like = (f"{x}_{num_columns}x{num_rows}" for x in ("short", "connect"))
+    shape = (num_rows, num_columns)
+    make_env = functools.partial(Short, like, shape=shape, in_a_row=4, falls=True)
+    jax_ttt.register_game(env_id, make_env)
 
+    def boards_after(board):
+        """Return the boards after each move; a column has room for four stones."""
+        columns = range(num_columns) if sum(map(len, board)) < 4 else ()
+        return [four_in_a_row.after_move(board, column) for column in columns]
 
-class FourFallingOn30Cells(LineGame):
-    """The same on 6 x 5 cells, whose keys are longer than a word."""
-
-    def __init__(self):
-        super().__init__("connect_6x5", shape=(5, 6), in_a_row=4, falls=True)
-
-
-def test_a_board_of_many_cells_has_its_symmetries_too():
-    short = variant(FourFallingOn30Cells, after=over_after_four_moves)
-    jax_ttt.register_game("short_6x5", short)
-    assert len(GAMES["short_6x5"].symmetries) == 2
-    check_positions_are_found("short_6x5")
-    tree = trees.enumerated("short_6x5")
+    tree = trees.enumerated(env_id)
+    assert tree.num_positions == count_positions(("",) * num_columns, boards_after)
+    check_positions_are_found(env_id)
+    assert len(GAMES[env_id].symmetries) == 2
     assert tree.num_positions > len(np.unique(tree.representative))
     boards = tree.obs[tree.representative]
     is_same, is_mirrored = (
@@ -1151,26 +941,14 @@ def test_a_board_of_many_cells_has_its_symmetries_too():
     assert (is_same | is_mirrored).all()
 
 
-def test_what_only_boards_of_stones_have_is_refused(agent_path, tmp_path, capsys):
-    for flag in ("--policy-csv", "--certificate"):
-        words = [str(agent_path), flag, str(tmp_path / "file")]
-        assert commands.run(EVALUATE, words) == 2
-        assert "got 'nim'" in capsys.readouterr().err
-
-
 @pytest.mark.slow
-def test_the_tests_of_the_example_pass(nim):
+def test_the_tests_of_the_examples_pass(nim):
+    """That of Hex compares a thousand games on 11 x 11 with PGX, with the pie rule."""
     tests = {name: test for name, test in nim.items() if name.startswith("test_")}
     assert len(tests) == 3
     for test in tests.values():
         test()
-
-
-@pytest.mark.slow
-def test_hex_has_the_rules_of_pgx():
-    """Its file compares a thousand random games on 11 x 11, with the pie rule."""
-    names = runpy.run_path(str(FILE.with_name("hex.py")))
-    names["test_the_games_are_those_of_pgx"]()
+    runpy.run_path(str(FILE.with_name("hex.py")))["test_the_games_are_those_of_pgx"]()
     # Nobody has connected on 3 x 3 before five stones lie there.
     tree = trees.enumerated("hex_3x3")
     assert tree.terminal.argmax() >= tree.level_start[5]

@@ -14,8 +14,6 @@ of cells, by rules of its own.
 import collections
 import dataclasses
 import functools
-import runpy
-from pathlib import Path
 from typing import NamedTuple
 
 import commands
@@ -26,15 +24,16 @@ import pgx
 import pytest
 import tiny
 from jax.tree_util import Partial
+from own_games import check_refused, variant
 from pgx.go import Go
 from pgx.tic_tac_toe import TicTacToe
 
 import jax_ttt
 from jax_ttt.config.errors import Refused
-from jax_ttt.config.game_facts import GAMES, SEATS
+from jax_ttt.config.game_facts import GAMES, SEATS, move_name
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import start_positions
-from jax_ttt.games import pgx_games, position_keys, state_keys, user_games
+from jax_ttt.games import position_keys, state_keys, user_games
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
 from jax_ttt.grading import search_grade
@@ -43,18 +42,7 @@ from jax_ttt.players.player import Player
 from jax_ttt.solver import policies, reached_positions
 from jax_ttt.text import board_text
 
-HEX = Path(__file__).parents[1] / "docs" / "examples" / "hex.py"
 EVALUATE, PLAY, TRAIN = map(commands.module_of, ("evaluate", "play", "train"))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def same_games():
-    """Forget the games after the whole file."""
-    before = set(GAMES)
-    yield
-    for name in GAMES.keys() - before:
-        del GAMES[name]
-    pgx_games.forget_games()
 
 
 @jax.tree_util.register_dataclass
@@ -73,8 +61,6 @@ class Columns(pgx.Env):
 
     size: int = 4
     twice: bool = False  # after the first stone, each turn is two stones
-    corner: bool = False  # with the left corner of both, X below, a full row is a draw
-    rare: tuple[int, ...] = ()  # on this board, player 1 wins
     id = "columns"
     version = "v0"
     num_players = 2
@@ -103,20 +89,13 @@ class Columns(pgx.Env):
         own = board == stone
         has_won = own.all(0).any() | own.all(1).any()
         has_won |= jnp.diagonal(own).all() | jnp.diagonal(own[::-1]).all()
-        is_worth = ~((board[-1, 0] == 1) & (board[-2, 0] == 2)) | (not self.corner)
-        gain = jnp.where(has_won & is_worth, 1.0, 0.0)
+        gain = jnp.where(has_won, 1.0, 0.0)
         mover = state.current_player
-        rewards = jnp.where(jnp.arange(2) == mover, gain, -gain)
-        if self.rare:
-            is_rare = (board == np.reshape(self.rare, board.shape)).all()
-            by_number = jnp.array([-1.0, 1.0], jnp.float32)
-            rewards = jnp.where(is_rare, by_number, rewards)
-            has_won |= is_rare
         same = self.stone(count + 1) == stone
         return dataclasses.replace(
             state,
             current_player=jnp.where(same, mover, 1 - mover),
-            rewards=rewards,
+            rewards=jnp.where(jnp.arange(2) == mover, gain, -gain),
             terminated=has_won | (board > 0).all(),
             legal_action_mask=board[0] == 0,
             board=board,
@@ -138,10 +117,10 @@ def stone_after(count, rules):
 @functools.cache
 def full_lines(size):
     """Return the cells of all full rows, columns and diagonals."""
-    rows = [[(row, column) for column in range(size)] for row in range(size)]
-    diagonal = [(n, n) for n in range(size)], [(n, size - 1 - n) for n in range(size)]
-    lines = [*rows, *map(list, zip(*rows, strict=True)), *diagonal]
-    return [[row * size + column for row, column in line] for line in lines]
+    rows = [[*range(row * size, (row + 1) * size)] for row in range(size)]
+    last = size**2 - 1
+    diagonals = [[*range(0, last + 1, size + 1)], [*range(size - 1, last, size - 1)]]
+    return [*rows, *map(list, zip(*rows, strict=True)), *diagonals]
 
 
 def python_play(cells, column, rules):
@@ -149,17 +128,10 @@ def python_play(cells, column, rules):
     stone = stone_after(sum(map(bool, cells)), rules)
     free = [cell for cell in range(column, len(cells), rules.size) if not cells[cell]]
     after = (*cells[: free[-1]], stone, *cells[free[-1] + 1 :])
-    if any(
-        all(after[cell] == stone for cell in line) for line in full_lines(rules.size)
-    ):
-        below, above = after[-rules.size], after[-2 * rules.size]
-        return after, 0 if rules.corner and (below, above) == (1, 2) else stone
+    for line in full_lines(rules.size):
+        if all(after[cell] == stone for cell in line):
+            return after, stone
     return after, 0 if all(after) else None
-
-
-def mirrored(cells, size):
-    rows = [cells[begin : begin + size] for begin in range(0, len(cells), size)]
-    return tuple(cell for row in rows for cell in row[::-1])
 
 
 class Walk(NamedTuple):
@@ -173,7 +145,7 @@ class Walk(NamedTuple):
     choices: set[tuple[int, ...]]  # positions with a choice on lines that lose
 
 
-def python_walk(rules, choose, seat, merges=False):
+def python_walk(rules, choose, seat):
     """Walk all positions that a player `choose(boards) -> columns` reaches."""
     own = 1 + SEATS.index(seat)
     level = {(0,) * rules.size**2: (1.0, 1)}
@@ -192,8 +164,6 @@ def python_walk(rules, choose, seat, merges=False):
             moves[cells] = []
             for column in columns:
                 new, winner = python_play(cells, column, rules)
-                if merges:
-                    new = min(new, mirrored(new, rules.size))
                 moves[cells].append((new, winner))
                 part = chance / len(columns)
                 if winner is None:
@@ -231,17 +201,6 @@ def many_words(state):
     return jnp.where(state.legal_action_mask, scores, -1).argmax(axis=1)
 
 
-def either_side(state):
-    """Play in the first free column of the board or, by its stones, from the right."""
-    size = state.observation.shape[1]
-    weights = 3 ** jnp.arange(size**2, dtype=jnp.int32).reshape(1, size, size)
-    cells = state.observation[..., 0] * 2 + state.observation[..., 1]
-    number = (cells * weights).sum(axis=(1, 2))
-    other = (cells[:, :, ::-1] * weights).sum(axis=(1, 2))
-    last = size - 1 - state.legal_action_mask[:, ::-1].argmax(axis=1)
-    return jnp.where(number <= other, first_free(state), last)
-
-
 def python_chooser(choose, rules):
     """Return a player as a function of Python's boards, which are many at once."""
     play = jax.jit(choose)
@@ -266,7 +225,6 @@ def python_chooser(choose, rules):
 
 GAMES_HERE = {
     "four": Columns(),
-    "four_corner": Columns(corner=True),
     "four_twice": Columns(twice=True),
     "three_twice": Columns(size=3, twice=True),
 }
@@ -316,16 +274,30 @@ def boards_of(env_id, keys):
 
 
 @pytest.mark.parametrize("seat", SEATS)
-@pytest.mark.parametrize("name", ["first_free", "many_words", "network"])
-def test_a_walk_finds_what_plain_python_and_the_search_of_the_package_find(name, seat):
+@pytest.mark.parametrize(
+    ("env_id", "name"),
+    [
+        ("four", "first_free"),
+        ("four", "many_words"),
+        ("four", "network"),
+        ("four_twice", "many_words"),
+        ("four_twice", "network"),
+    ],
+)
+def test_a_walk_finds_what_plain_python_and_the_search_of_the_package_find(
+    env_id, name, seat
+):
     """The same network plays the package's game, whose boards look the same."""
-    player = player_of(name, "four")
+    assert not GAMES[env_id].enumerable
+    rules, player = GAMES_HERE[env_id], player_of(name, env_id)
     result = searched(player, seat)
     choose = functools.partial(player.choose, jax.random.key(0))
-    walk = python_walk(Columns(), python_chooser(choose, Columns()), seat)
+    walk = python_walk(rules, python_chooser(choose, rules), seat)
     assert_walk_is(result, walk)
     assert len(walk.choices) > 10
-    assert boards_of("four", result.choices) == walk.choices
+    assert boards_of(env_id, result.choices) == walk.choices
+    if env_id == "four_twice":
+        return
     if name == "network":
         same = dataclasses.replace(
             agent_of("connect_4x4", two_planes=True), params=agent_of("four").params
@@ -339,44 +311,15 @@ def test_a_walk_finds_what_plain_python_and_the_search_of_the_package_find(name,
 def test_the_board_of_a_large_game_is_drawn():
     """An O is not an X because O is to move."""
     facts = GAMES["four"]
-    assert not facts.enumerable
     assert (facts.shape, facts.stones, facts.moves_on) == ((4, 4), False, "columns")
     assert facts.symmetries == ()
+    assert move_name("four", 0) == "1"
     game = Game.start("four", (1, 1))
     for column, bottom in ((2, ". X X ."), (3, ". X X O")):
         game = game.play(column)
         rows = [line.split() for line in board_text.board_text(game).splitlines()]
         assert bottom.split() in rows
         assert [".", "O", ".", "."] in rows
-
-
-@pytest.mark.parametrize("seat", SEATS)
-def test_an_image_is_another_position_where_the_rules_are_not_symmetric(seat):
-    """The player moves alike on both, so that with symmetric rules it would not be."""
-    rules = GAMES_HERE["four_corner"]
-    walk = python_walk(rules, python_chooser(either_side, rules), seat)
-    assert_walk_is(searched(player_of("either_side", "four_corner"), seat), walk)
-    merged = python_walk(rules, python_chooser(either_side, rules), seat, merges=True)
-    assert merged.chances != pytest.approx(walk.chances)
-    usual = Columns()
-    both = [
-        python_walk(usual, python_chooser(either_side, usual), seat, merges).chances
-        for merges in (False, True)
-    ]
-    assert both[0] == pytest.approx(both[1])
-
-
-@pytest.mark.parametrize("seat", SEATS)
-@pytest.mark.parametrize("name", ["many_words", "network"])
-def test_a_player_who_moves_twice_is_walked(name, seat):
-    player = player_of(name, "four_twice")
-    assert not GAMES["four_twice"].enumerable
-    rules = GAMES_HERE["four_twice"]
-    choose = functools.partial(player.choose, jax.random.key(0))
-    walk = python_walk(rules, python_chooser(choose, rules), seat)
-    result = searched(player, seat)
-    assert_walk_is(result, walk)
-    assert boards_of("four_twice", result.choices) == walk.choices
 
 
 def python_value(cells, rules):
@@ -435,11 +378,6 @@ def test_a_match_of_who_moves_twice_is_played_by_turns():
         exact = grade.seat(seat)
         assert sampled.win_rate == pytest.approx(exact.win_rate, abs=0.12)
         assert sampled.loss_rate == pytest.approx(exact.loss_rate, abs=0.12)
-
-
-def test_who_moves_twice_is_trained():
-    run = jax_ttt.train(env_id="four_twice", **tiny.FIELDS)
-    assert run.agent.description.num_updates == tiny.FIELDS["num_updates"]
 
 
 def test_a_game_that_goes_on_too_long_is_refused_by_the_walk(monkeypatch):
@@ -509,18 +447,15 @@ def by_number(state):
 
 @pytest.mark.parametrize("env_id", ["four", "three_twice"])
 def test_a_player_that_reads_its_number_is_refused(env_id):
-    """Without a tree as well as with one."""
-    with pytest.raises(jax_ttt.Refused, match="another move where player 1 began"):
+    """Without a tree as well as with one, and whatever its evidence is.
+
+    A player made from the rules may look at positions that are never reached.
+    """
+    with pytest.raises(Refused, match="another move where player 1 began"):
         jax_ttt.prove(by_number, env_id=env_id)
-
-
-def test_evidence_does_not_replace_a_look_at_both_states():
-    """A player made from the rules may look at positions that are never reached."""
+    choose = Partial(lambda key, state: by_number(state))
     player = Player(
-        env_id="four",
-        name="by_number",
-        choose=Partial(lambda key, state: by_number(state)),
-        evidence="construction",
+        env_id="four", name="by_number", choose=choose, evidence="construction"
     )
     with pytest.raises(Refused, match="another move where player 1 began"):
         searched(player, "first")
@@ -548,56 +483,20 @@ def test_a_game_that_is_called_enumerable_and_is_not_is_refused(monkeypatch):
         trees.host_tree("called_small")
 
 
-@pytest.fixture(scope="module")
-def numbered(registered):
-    """Register a game in which player 1, by its number, wins on one late board.
+def test_a_late_rule_by_the_number_of_a_player_is_refused():
+    """On a board that `first_free` reaches, and no random line of the registration."""
+    late = jnp.array([[2, 2, 2, 0], [1, 1, 1, 1], [2, 2, 1, 2], [1, 1, 1, 2]])
 
-    The board is among those that `first_free` reaches, where no random line ended.
-    """
-    rules = Columns()
-    walk, choose = [], python_chooser(first_free, rules)
+    def after(new, *_):
+        is_late = (new.board == late).all()
+        return {"rewards": jnp.where(is_late, jnp.array([-1.0, 1.0]), new.rewards)}
 
-    def seen(boards):
-        walk.extend(boards)
-        return choose(boards)
-
-    python_walk(rules, seen, "first")
-    late = max(walk, key=lambda cells: (sum(map(bool, cells)), cells))
-    (column,) = choose([late])
-    rare, _ = python_play(late, column, rules)
-    make_env = functools.partial(Columns, rare=rare)
-    jax_ttt.register_game("numbered", make_env)
-    return "numbered"
-
-
-def test_a_late_rule_by_the_number_of_a_player_is_refused(numbered):
+    jax_ttt.register_game("numbered", variant(Columns, after=after))
     rule = "must not depend on whether player 0 or 1 begins.*; after 1[0-9] moves"
     for function in (jax_ttt.grade, jax_ttt.prove):
         with pytest.raises(jax_ttt.Refused, match=rule) as refusal:
-            function(first_free, env_id=numbered)
+            function(first_free, env_id="numbered")
         assert "\n" not in str(refusal.value)
-
-
-@dataclasses.dataclass(frozen=True)
-class Hidden(Columns):
-    """Nobody sees the lowest row of a board."""
-
-    def _observe(self, state, player_id):
-        return super()._observe(state, player_id).at[-1].set(False)
-
-
-@dataclasses.dataclass(frozen=True)
-class Early(Columns):
-    """The first stone gives a reward at once."""
-
-    def _step(self, state, action, key):
-        after = super()._step(state, action, key)
-        return dataclasses.replace(
-            after,
-            rewards=jnp.where(jnp.arange(2) == after.current_player, -1.0, 1.0).astype(
-                jnp.float32
-            ),
-        )
 
 
 @jax.tree_util.register_dataclass
@@ -622,21 +521,32 @@ class Chance(Columns):
         return dataclasses.replace(after, key=new)
 
 
+def without_lowest_row(self, state, player_id):
+    return Columns._observe(self, state, player_id).at[-1].set(False)
+
+
+def reward_at_once(new, *_):
+    gains = jnp.where(jnp.arange(2) == new.current_player, -1.0, 1.0)
+    return {"rewards": gains.astype(jnp.float32)}
+
+
 @pytest.mark.parametrize("size", [3, 4])
 @pytest.mark.parametrize(
-    ("make_env", "rule"),
+    ("rules", "reason"),
     [
-        (Hidden, "the observation must show all that matters"),
-        (Early, "only the last move may give a reward"),
+        (
+            variant(Columns, _observe=without_lowest_row),
+            "the observation must show all that matters",
+        ),
+        (
+            variant(Columns, after=reward_at_once),
+            "only the last move may give a reward",
+        ),
         (Chance, "nothing is random"),
     ],
 )
-def test_what_is_no_such_game_is_refused_in_one_line(make_env, rule, size):
-    """Before there is a tree, or without one."""
-    with pytest.raises(jax_ttt.Refused, match=f"^wrong: .*{rule}") as refusal:
-        jax_ttt.register_game("wrong", functools.partial(make_env, size))
-    assert "\n" not in str(refusal.value)
-    assert "wrong" not in GAMES
+def test_wrong_rules_are_refused_with_a_tree_and_without_one(rules, reason, size):
+    check_refused(functools.partial(rules, size), reason)
 
 
 # The pool of positions in which games start, and commands.
@@ -654,54 +564,24 @@ def test_a_pool_holds_positions_as_bytes():
     assert boards_of("four", held) == boards_of("four", keys[:30])
 
 
-@pytest.fixture(scope="module")
-def hex_games(registered):
-    runpy.run_path(str(HEX))
-    return HEX
-
-
 @pytest.mark.slow
-def test_games_of_hex_start_in_a_pool(hex_games):
-    """Such runs are reproducible."""
-    options = tiny.FIELDS | {"start_share": 0.5, "env_id": "hex_4x4", "num_updates": 4}
+def test_trainings_whose_games_start_in_a_pool_are_reproducible():
+    """Here of a game with two moves in a row."""
+    options = tiny.FIELDS | {"start_share": 0.5, "env_id": "four_twice"}
     runs = [jax_ttt.train(**options) for _ in range(2)]
     leaves = [jax.tree.leaves(run.agent.params) for run in runs]
     assert all(map(np.array_equal, *leaves))
 
 
 @pytest.mark.slow
-def test_evaluate_shows_the_line_that_beats_an_agent_of_hex(
-    hex_games, tmp_path, capsys, monkeypatch
-):
-    path = tiny.save_untrained(tmp_path / "agent.safetensors", env_id="hex_4x4")
-    words = [str(path), "--rules", str(HEX), "--games", "0", "--seat", "first"]
-    assert commands.run(EVALUATE, words) == 0
-    out = capsys.readouterr().out
-    assert "a shortest line that beats it, playing as X" in out
-    assert "\n  . . . X" in out or "X . . ." in out
-    monkeypatch.setattr("builtins.input", lambda *_: "quit")
-    assert commands.run(PLAY, [str(path), "--rules", str(HEX), "--side", "o"]) == 0
-    out = capsys.readouterr().out
-    assert "X" in out
-
-
-@pytest.mark.slow
-def test_othello_is_graded_up_to_a_limit():
-    grade = jax_ttt.grade(first_free, env_id="othello", max_positions=200, num_games=0)
-    for seat in SEATS:
-        found = grade.seat(seat)
-        assert not found.complete
-        assert found.num_positions < 2000
-        for low, high in zip(found.low, found.high, strict=True):
-            assert 0 <= low <= high <= 1
-
-
-@pytest.mark.slow
-def test_a_game_of_pgx_that_the_package_lacks_is_registered_and_graded():
-    with jax.numpy_rank_promotion("allow"):  # for PGX
-        jax_ttt.register_game("go_3x3", functools.partial(Go, size=3))
+def test_games_of_pgx_are_graded_up_to_a_limit(promoted_ranks):
+    """Also one that the package lacks."""
+    jax_ttt.register_game("go_3x3", functools.partial(Go, size=3))
     assert not GAMES["go_3x3"].enumerable
-    grade = jax_ttt.grade(first_free, env_id="go_3x3", max_positions=200, num_games=0)
-    found = grade.seat("first")
-    assert not found.complete
-    assert 0 <= found.win_rate <= found.high[0] <= 1
+    for env_id in ("othello", "go_3x3"):
+        grade = jax_ttt.grade(first_free, env_id=env_id, max_positions=200, num_games=0)
+        for found in grade.followed.values():
+            assert not found.complete
+            assert found.num_positions < 2000
+            for low, high in zip(found.low, found.high, strict=True):
+                assert 0 <= low <= high <= 1
