@@ -14,7 +14,7 @@ import tiny
 
 import jax_ttt
 from jax_ttt import plot, runs
-from jax_ttt.files import json_records, run_folder, tensor_file
+from jax_ttt.files import json_records, tensor_file
 from jax_ttt.files.checkpoint import Checkpoint
 from jax_ttt.files.run_folder import RunFolder, read_settings
 from jax_ttt.players import saved_agents
@@ -48,30 +48,21 @@ def edited(request, tmp_path_factory):
     return run
 
 
-def is_enumerable(run):
-    return read_settings(run.path).config.env_id == "tic_tac_toe"
-
-
-def test_a_loaded_agent_has_the_grade_of_its_file(edited):
+def test_a_loaded_agent_has_the_grade_of_its_file(edited, tmp_path):
     agent = jax_ttt.load(edited.path)
     assert agent.grade.by_file is True
     assert agent.grade.verdict == "unbeatable, by its file"
     assert "exact, by its file" in repr(agent.grade)
     assert "by its file" in agent._repr_html_()
     assert "unbeatable, by its file" in grade_text.summary_line(4, agent.grade)
-
-
-def test_a_grade_that_is_computed_is_not_by_a_file(edited):
-    agent = jax_ttt.load(edited.path)
+    one_seat = dataclasses.replace(agent.grade, seats=("first",))
+    assert "by its file" in grade_text.verdict(one_seat)
+    jax_ttt.save(agent, tmp_path / "copy.safetensors")
+    assert (tmp_path / "copy.safetensors").read_bytes() == edited.agent.read_bytes()
     grade = jax_ttt.grade(agent, num_games=2)
     assert grade.by_file is None
     assert grade.unbeatable is not True
     assert "by its file" not in repr(grade)
-
-
-def test_a_copy_of_an_agents_file_is_the_same_file(edited, tmp_path):
-    jax_ttt.save(jax_ttt.load(edited.path), tmp_path / "copy.safetensors")
-    assert (tmp_path / "copy.safetensors").read_bytes() == edited.agent.read_bytes()
 
 
 def test_a_run_that_has_ended_is_graded_again_or_is_by_its_file(edited, capsys):
@@ -80,7 +71,7 @@ def test_a_run_that_has_ended_is_graded_again_or_is_by_its_file(edited, capsys):
     assert "unbeatable" not in out
     assert commands.run(train, ["--resume", str(edited.path), "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
-    if is_enumerable(edited):
+    if read_settings(edited.path).config.env_id == "tic_tac_toe":
         assert result["verdict"].startswith("beatable: ")
         assert result["grade"]["unbeatable"] is False
         assert "by_file" not in result["grade"]
@@ -89,29 +80,18 @@ def test_a_run_that_has_ended_is_graded_again_or_is_by_its_file(edited, capsys):
         assert result["grade"]["by_file"] is True
 
 
-def test_the_list_of_runs_is_by_their_files(edited, capsys):
-    folder = str(edited.path.parent)
-    assert commands.run(runs, [folder]) == 0
+def test_lists_curves_and_the_page_show_results_by_their_files(
+    edited, tmp_path, capsys
+):
+    folder = edited.path.parent
+    assert commands.run(runs, [str(folder)]) == 0
     assert "each result is by its file" in capsys.readouterr().out
-    assert commands.run(runs, [folder, "--json"]) == 0
+    assert commands.run(runs, [str(folder), "--json"]) == 0
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     assert run["grade"]["by_file"] is True
-
-
-def test_curves_of_saved_metrics_are_by_their_file(edited, tmp_path, capsys):
     path = tmp_path / "curve.svg"
     assert commands.run(plot, [str(edited.path), "--svg", str(path)]) == 0
     assert "proven from update 0 on, by its file" in path.read_text("utf-8")
-
-
-def test_the_pages_history_of_a_saved_run_is_by_its_file(edited):
-    rows = AgentCollection(edited.path.parent).history("run/run")
+    rows = AgentCollection(folder).history("run/run")
     assert len(rows) == 3
     assert json.dumps(rows).count('"by_file": true') == 3
-
-
-def test_the_word_proven_of_a_file_stays_by_its_file_when_the_grade_changes(edited):
-    (summary,), _ = run_folder.run_summaries(edited.path.parent)
-    assert summary.grade is not None
-    grade = dataclasses.replace(summary.grade, seats=("first",))
-    assert "by its file" in grade_text.verdict(grade)
