@@ -17,21 +17,6 @@ def test_an_exact_grade(agent):
     assert grade.win_rate + grade.draw_rate == pytest.approx(1)
 
 
-def test_a_grade_is_of_the_learned_seat(one_seat):
-    grade = jax_ttt.grade(one_seat)
-    assert (grade.seats, grade.unbeatable) == (("first",), True)
-    assert "graded as X only" in repr(grade)
-
-
-@pytest.mark.slow
-def test_a_sampled_grade():
-    grade = jax_ttt.grade(any_free, num_games=512)
-    assert grade.unbeatable is None
-    assert not grade.followed
-    assert 0.4 < grade.win_rate < 0.6
-    assert "95% intervals" in repr(grade)
-
-
 @pytest.mark.slow
 def test_a_search_that_reaches_its_limit_proves_nothing(beaten):
     grade = jax_ttt.grade(beaten, max_positions=20, num_games=16)
@@ -39,18 +24,6 @@ def test_a_search_that_reaches_its_limit_proves_nothing(beaten):
     assert grade.sampled is not None
     assert grade.win_rate == grade.sampled.both.win_rate
     assert "not decided" in grade.verdict
-
-
-@pytest.mark.slow
-def test_a_note_says_why_a_player_is_not_searched():
-    options = {"env_id": "connect_four", "max_positions": 5}
-    grade = jax_ttt.grade("random", **options, num_games=4)
-    reason = "not graded against every opponent: random does not play one move"
-    assert grade.note is not None
-    assert grade.note.startswith(reason)
-    assert f"note: {reason}" in repr(grade)
-    with pytest.raises(jax_ttt.Refused, match="does not play one move"):
-        jax_ttt.prove("random", **options)
 
 
 def last_free(env_state):

@@ -5,13 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jax_ttt.config.settings import Config
 from jax_ttt.games import pgx_games, stone_boards
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
-from jax_ttt.networks import q_network
 from jax_ttt.players import search_players
-from jax_ttt.players.saved_agents import network_from
 
 ENV = pgx_games.make_env("tic_tac_toe")
 
@@ -84,15 +81,3 @@ def test_each_move_looked_ahead_is_discounted(fork):
         [-0.5, -0.5, 0.1875, -0.5, 1],  # O wins at once, or 0.5 x 0.5 x 0.75
         [-0.5, -0.5, 0.25, -0.5, 1],  # X wins two moves later: 0.5 x 0.5
     ]
-
-
-@pytest.mark.slow
-def test_the_player_discounts_by_its_gamma(fork):
-    """Undiscounted, both cells are certain wins, and the lowest is played."""
-    config = Config.of(hidden_size=4, hidden_layers=1, canonical=False)
-    network = network_from(config.architecture)
-    params = jax.jit(q_network.init_params)(network, jax.random.key(0))
-    play = jax.jit(lambda player: player(jax.random.key(0), fork))
-    for gamma, cell in ((1.0, 6), (0.5, 8)):
-        player = search_players.lookahead_player(network, params, gamma, depth=3)
-        assert play(player).tolist() == [cell]
