@@ -7,7 +7,7 @@ import pytest
 
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.dqn import greedy_player
-from jax_ttt.games import pgx_games, position_keys, stone_boards
+from jax_ttt.games import pgx_games, stone_boards
 from jax_ttt.games import tree as trees
 from jax_ttt.players.player import random_player
 
@@ -138,15 +138,6 @@ def test_keys_of_many_cells_are_compared_exactly():
     assert stone_boards.least_views(cells, connect_four).tolist() == expected
     on_device = jax.jit(lambda cells: stone_boards.least_views(cells, connect_four))
     assert on_device(cells).tolist() == expected
-
-
-def test_a_packed_board_of_cells_is_its_key(host_tree):
-    packed = position_keys.keys_of("tic_tac_toe", host_tree.env_state)
-    going = ~host_tree.terminal  # PGX shows the end of a game to who has just moved
-    np.testing.assert_array_equal(
-        position_keys.keys_to_numbers(np.asarray(packed))[going],
-        board_keys(stone_boards.cells(host_tree.obs))[going],
-    )
 
 
 def test_positions_have_765_classes_and_decisions_627(host_tree):

@@ -43,7 +43,6 @@ def grades(agent):
 
 
 def test_a_round_finds_what_evaluate_finds_and_the_agents_choices(agent, grades):
-    """Past the limit, counterexamples come from a sample."""
     round_grades, keys = find(agent.params)
     assert round_grades == grades
     assert all(seat.losing_ends for seat in grades.values())

@@ -20,12 +20,6 @@ def random_grade(host_tree):
     return tree_grade.grade_policy(ENV, host_tree, probs, "construction")
 
 
-@pytest.fixture(scope="module")
-def first_cell(host_tree):
-    """Return the policy of the first free cell."""
-    return policies.share_equally(policies.first_marked(host_tree.legal_action_mask))
-
-
 def test_optimal_moves_of_a_random_player(random_grade, position):
     """It reaches all positions."""
     decided = [board for board in position if rules.moves(board)]
@@ -57,8 +51,8 @@ def test_best_play_is_unbeatable_and_plays_only_best_moves(first_best, host_tree
         assert seat.optimal_move_rate == pytest.approx(1)
 
 
-def test_exploitability_of_a_player_that_always_loses_is_one(host_tree, first_cell):
-    grade = tree_grade.grade_policy(ENV, host_tree, first_cell, "construction")
+def test_exploitability_of_a_player_that_always_loses_is_one(host_tree, row_by_row):
+    grade = tree_grade.grade_policy(ENV, host_tree, row_by_row.policy, "construction")
     assert grade.details is not None
     assert grade.details.exploitability == 1
     assert grade.shortest_loss is not None
@@ -66,10 +60,10 @@ def test_exploitability_of_a_player_that_always_loses_is_one(host_tree, first_ce
 
 @pytest.mark.parametrize("player", ["first cell", "random"])
 def test_a_grade_of_the_seats_is_the_same_without_the_details(
-    player, host_tree, first_cell
+    player, host_tree, row_by_row
 ):
     random = policies.uniform_policy(host_tree)
-    policy = first_cell if player == "first cell" else random
+    policy = row_by_row.policy if player == "first cell" else random
     grade_policy = functools.partial(
         tree_grade.grade_policy, ENV, host_tree, policy, "construction", ("second",)
     )

@@ -1,18 +1,13 @@
 """The convolution: which cells each patch has, and values compared with a loop."""
 
 import four_in_a_row
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from flax import nnx
 
-from jax_ttt.config.settings import Config
-from jax_ttt.networks import q_network
 from jax_ttt.networks.mlp import Convolution
 from jax_ttt.networks.patches import entries_of_patches
-from jax_ttt.players import saved_agents
-from jax_ttt.players.saved_agents import network_from
 
 SHAPE = 6, 7, 2
 
@@ -62,20 +57,3 @@ def test_values_are_those_of_a_loop_and_of_a_linear_layer():
         products = np.einsum("fchw,hwc->f", filters, patch)
         expected[:, row, column, board] = products + bias[:, 4 * row + column]
     np.testing.assert_allclose(values, expected.clip(0).reshape(36, 5), atol=1e-5)
-
-
-def test_a_network_with_filters_has_them_once_for_all_patches():
-    config = Config.of(
-        env_id="connect_7x6", two_planes=True, filters=5, hidden_size=8, hidden_layers=1
-    )
-    network = network_from(config.architecture)
-    params = jax.jit(q_network.init_params)(network, jax.random.key(0))
-    tensors = saved_agents.params_as_tensors(params)
-    assert {name: leaf.shape for name, leaf in tensors.items()} == {
-        "convolution.filters.kernel": (5, 32),
-        "convolution.bias": (5, 12),
-        "layers.layers.0.kernel": (8, 60),
-        "layers.layers.0.bias": (8,),
-        "layers.layers.2.kernel": (7, 8),
-        "layers.layers.2.bias": (7,),
-    }

@@ -5,17 +5,14 @@ from fractions import Fraction
 
 import four_in_a_row
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import rule_player
-from jax.tree_util import Partial
 from rule_player import RULE, reached
 
-from jax_ttt.config.game_facts import GAMES, SEATS
+from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import greedy_player
-from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games import tree as trees
 from jax_ttt.networks import q_network
 from jax_ttt.players import saved_agents
@@ -146,37 +143,6 @@ def test_a_random_policy_has_the_results_of_the_tree(seat, host_tree):
         assert host_tree.to_move(position) != seat or probs[position, action] == 1
         position = int(host_tree.successor[position, action])
     assert host_tree.lost_by(seat)[position]
-
-
-def symmetric(key, env_state):
-    """Play by the rule on the board or its mirror image, the lesser key of both."""
-    stones = position_keys.stones_of(env_state)
-    mirror = pgx_games.views_of(GAMES[ENV].symmetries).cells[1]
-    keys = position_keys.pack(ENV, stones)[:, 0]
-    image_keys = position_keys.pack(ENV, position_keys.stones_in_view(stones, mirror))[
-        :, 0
-    ]
-    turned = image_keys < keys
-    obs, legal = env_state.observation, env_state.legal_action_mask
-    image = env_state.replace(
-        observation=jnp.where(turned[:, None, None, None], obs[:, :, ::-1], obs),
-        legal_action_mask=jnp.where(turned[:, None], legal[:, ::-1], legal),
-    )
-    column = rule_player.rule_moves(key, image)
-    return jnp.where(turned, 3 - column, column)
-
-
-@pytest.mark.slow
-def test_merged_images_have_the_same_results():
-    apart, merged = (
-        reached(ENV, Partial(symmetric), "second", merged=is_merged)
-        for is_merged in (False, True)
-    )
-    assert merged.num_positions < 0.8 * apart.num_positions
-    for end, other in zip(merged.ends, apart.ends, strict=True):
-        assert end.chance == pytest.approx(other.chance, abs=1e-14)
-        assert end.lines == other.lines
-    assert len(merged.losing_line or ()) == len(apart.losing_line or ())
 
 
 def test_another_move_on_the_mirror_image_is_refused_where_it_is_checked():
