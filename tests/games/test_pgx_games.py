@@ -9,6 +9,7 @@ import numpy as np
 import pgx
 import pytest
 from learners import swap_player_ids
+from marks import mark_slow
 
 from jax_ttt.games import pgx_games
 from jax_ttt.players.player import random_player
@@ -137,16 +138,12 @@ def test_the_first_player_is_random():
     assert not np.array_equal(starts, other)
 
 
+# In Othello, a player may move twice.
+PGX_GAMES = ["connect_four", "othello", "go_9x9", "gardner_chess"]
+
+
 @pytest.mark.usefixtures("promoted_ranks")
-@pytest.mark.parametrize(
-    "env_id",
-    [
-        "connect_four",
-        pytest.param("othello", marks=pytest.mark.slow),  # a player may move twice
-        pytest.param("go_9x9", marks=pytest.mark.slow),
-        pytest.param("gardner_chess", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize("env_id", mark_slow(PGX_GAMES, *PGX_GAMES[1:]))
 def test_a_random_game_keeps_the_contract(env_id):
     env = pgx_games.make_env(env_id)
     env_state = pgx_games.init(env, jax.random.key(0), 8)

@@ -155,7 +155,7 @@ def test_without_exact_play_of_few_stones_a_wrong_move_is_taken_back(
     assert stones == sorted(stones)
 
 
-@pytest.mark.parametrize("first_level", [0, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("first_level", mark_slow([0, 5], 5))
 def test_a_goal_out_of_reach_is_an_error(first_level):
     """Tic-tac-toe is a draw, so nobody wins every game."""
     agent = tiny.untrained(Config.of(hidden_size=8, canonical=False))

@@ -12,6 +12,7 @@ import jax
 import numpy as np
 import pytest
 import rules
+from marks import mark_slow
 
 import jax_ttt
 from jax_ttt.config.errors import Refused
@@ -159,7 +160,7 @@ def test_the_losing_line_is_the_shortest(host_tree):
 
 
 @pytest.mark.parametrize("stone", ["X", "O"])
-@pytest.mark.parametrize("step", [40, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", mark_slow([40, 3], 3))
 def test_every_lost_position_counts(step, stone, tree, host_tree, boards, position):
     """In a game where it is the only loss, a player that can reach it is beatable.
 
