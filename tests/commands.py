@@ -1,8 +1,10 @@
 """The modules of the commands, and how tests run them in their own process."""
 
+import contextlib
 import dataclasses
 import functools
 import importlib
+import io
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
@@ -33,6 +35,14 @@ def run(module: ModuleType, words: Sequence[str], **options: Any) -> int:
     """
     main = functools.partial(module.COMMAND.main, **options)
     return run_command(dataclasses.replace(module.COMMAND, main=main), words)
+
+
+def call(module: ModuleType, *words: Any, **options: Any) -> tuple[int, str, str]:
+    """Run a command; return the exit code, stdout and stderr."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(module, list(map(str, words)), **options)
+    return code, out.getvalue(), err.getvalue()
 
 
 def at_step(number: int, act: Callable[[], None]) -> Callable[[Any], None]:

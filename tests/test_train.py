@@ -1,8 +1,7 @@
 """The command `train`: its files, and how a run can end. See also `console/`."""
 
-import contextlib
+import functools
 import gc
-import io
 import json
 import os
 import re
@@ -31,6 +30,7 @@ from jax_ttt.runtime import distributed
 from jax_ttt.training import agent_batch, loop, run_start
 
 train = commands.module_of("train")
+call = functools.partial(commands.call, train)
 
 TINY = tiny.flags()
 FILES = {
@@ -42,14 +42,6 @@ FILES = {
 }
 CONNECT_4X4 = ["--preset", "connect-4x4", "--num-envs", "16", "--hidden-size", "8"]
 CONNECT_4X4 += ["--num-updates", "8", "--eval-every", "2", "--eval-games", "4"]
-
-
-def call(*words, **options):
-    """Run the command; return the exit code, stdout and stderr."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = commands.run(train, list(map(str, words)), **options)
-    return code, out.getvalue(), err.getvalue()
 
 
 def run(path, *flags, **options):

@@ -1,7 +1,6 @@
 """A run that was interrupted continues as if nothing had happened."""
 
-import contextlib
-import io
+import functools
 import os
 import shutil
 import signal
@@ -22,6 +21,7 @@ from jax_ttt.files.run_folder import Lock, RunFolder, read_settings
 from jax_ttt.training import agent_batch, run_start
 
 train = commands.module_of("train")
+command = functools.partial(commands.call, train)
 
 TINY = tiny.flags()
 VARIANTS = {
@@ -48,14 +48,6 @@ def updates_of(path):
 
 def latest(path):
     return checkpoint.newest_checkpoint(RunFolder(path))
-
-
-def command(*flags, **options):
-    """Run `train`; return the exit code, stdout and stderr."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = commands.run(train, [str(flag) for flag in flags], **options)
-    return code, out.getvalue(), err.getvalue()
 
 
 def resume(path, *flags):
