@@ -60,8 +60,10 @@ API = {*ROOT.glob("docs/api/[!R]*.md")}
 TOOLS = ("bench", "figures", "mutants", "published")
 
 SPAN = re.compile(r"`([^`]+)`")
-MARKDOWN_TARGET = re.compile(r"\]\(\s*<?([^)\s>]+)")  # [text](target)
-HTML_TARGET = re.compile(r"<[a-z]+\b[^>]*?\b(?:href|src|srcset)=[\"']([^\"']+)")
+LINK = re.compile(
+    r"(?:\]\(\s*<?|<[a-z]+\b[^>]*?\b(?:href|src|srcset)=[\"'])([^)\s>\"']+)"
+)
+"""The target of a link in Markdown or in HTML."""
 NAMED = re.compile(r"\[`([\w.]+)`\]\([^)]*?((?:jax_ttt|tools)/[\w/]+)\.py\)")
 COMMAND = re.compile(r"-m ((?:jax_ttt|tools)\.\w+)(.*)")
 
@@ -85,10 +87,6 @@ def code_lines(text):
     return [line.removeprefix("$ ") for line in joined_lines("\n".join(shell))]
 
 
-def is_external(target):
-    return bool(urlsplit(target).scheme) or target.startswith("//")
-
-
 @functools.cache
 def anchors(page):
     """Return what GitHub and the site make of a page's headings."""
@@ -96,38 +94,20 @@ def anchors(page):
     return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
 
 
-def located(page, target):
-    """Return the file that a page's relative link leads to."""
-    path = Path(os.path.normpath(page.parent / unquote(target)))
-    parts = path.relative_to(ROOT).parts
-    return PACKAGE.joinpath(*parts[1:]) if parts[:1] == ("jax_ttt",) else path
-
-
-def unchecked_targets(page):
-    """Yield the links of a page that `make docs` does not check.
-
-    It checks the links in Markdown within `docs/`, with their anchors.
-    """
-    text = prose(TEXTS[page_id(page)])
-    yield from HTML_TARGET.findall(text)
-    for target in MARKDOWN_TARGET.findall(text):
-        file = (page.parent / target).resolve()
-        if not (page.is_relative_to(DOCS) and file.is_relative_to(DOCS)):
-            yield target
-
-
-def test_links_that_the_site_does_not_check_lead_to_files_and_headings():
+def test_relative_links_lead_to_files_and_headings():
     links = [
         (page, target)
         for page in PAGES
-        for target in unchecked_targets(page)
-        if not is_external(target)
+        for target in LINK.findall(prose(TEXTS[page_id(page)]))
+        if not urlsplit(target).scheme and not target.startswith("//")
     ]
     assert len(links) > 100
     missing = []
     for page, target in links:
         path, _, anchor = target.partition("#")
-        file = located(page, path) if path else page
+        file = Path(os.path.normpath(page.parent / unquote(path))) if path else page
+        if file.relative_to(ROOT).parts[:1] == ("jax_ttt",):
+            file = PACKAGE.parent / file.relative_to(ROOT)
         if not file.exists() or (anchor and anchor not in anchors(file)):
             missing.append((page_id(page), target))
     assert not missing
