@@ -19,16 +19,6 @@ def test_each_of_the_69_lines_of_connect_four_is_inside_a_patch():
     assert all(any(line <= patch for patch in patches) for line in lines)
 
 
-def test_a_patch_has_both_stones_of_neighbouring_cells():
-    patches = entries_of_patches(SHAPE)
-    assert patches.shape == (32, 12)
-    first, right, below = patches[:, 0], patches[:, 1], patches[:, 4]
-    np.testing.assert_array_equal(right - first, 2)
-    np.testing.assert_array_equal(below - first, 14)
-    expected = {7 * row + column for row, column in np.ndindex(4, 4)}
-    assert {entry // 2 for entry in first.tolist()} == expected
-
-
 @pytest.mark.parametrize(
     ("shape", "sizes"),
     [((3, 3, 1), (9, 1)), ((4, 5, 1), (16, 2)), ((2, 6, 3), (24, 3))],
