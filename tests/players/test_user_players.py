@@ -386,6 +386,7 @@ def test_a_function_can_not_write_the_boards_it_gets():
             lambda state: by_numpy(state) * 0,
             r"answered 0 after the moves [\d ]+; legal",
         ),
+        (lambda state: by_numpy(state) * 0 - 1, "answered -1 before the first move"),
         (lambda state: "no" if bool(state.terminated[0]) else "yes", "got .* of shape"),
     ],
 )
