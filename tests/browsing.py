@@ -1,7 +1,6 @@
 """What a person does on the page, and what it then shows: by roles, names and texts."""
 
 import contextlib
-import functools
 import importlib.util
 import os
 import re
@@ -9,6 +8,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+import rule_cases
 import served
 
 from tools import screenshots
@@ -90,18 +90,13 @@ document.addEventListener("readystatechange", () => {
 }, { once: true });
 """
 """A script that each page of a person runs first who plays the agents at their best."""
-HEARD = """(text) => new Promise((resolve, reject) => {
-  const end = performance.now() + 60000;
-  const look = () => {
-    if (window.announced.some((one) => one.includes(text))) resolve();
-    else if (performance.now() < end) setTimeout(look, 100);
-    else reject(new Error(`${text}: not in ${window.announced.join("; ")}`));
-  };
-  look();
-})"""
-"""Wait until screen readers get a text."""
-
-
+NOTE_TEXTS = """(area) => {
+  window.shown = [];
+  const show = () => window.shown.push(area.textContent);
+  const all = { characterData: true, childList: true, subtree: true };
+  new MutationObserver(show).observe(area, all);
+}"""
+"""Note what an area shows, even if only for a moment."""
 CLICK_ONCE = """(area, [pattern, name]) => {
   const isButton = (one) =>
     one.textContent.trim() === name && !one.matches(":disabled, [aria-disabled=true]");
@@ -271,7 +266,7 @@ class Page:
 
     def hear(self, text):
         """Wait until screen readers get a text; then forget all their texts."""
-        self.evaluate(HEARD, text)
+        served.wait_until(lambda: any(text in one for one in self.announced()))
         self.evaluate("window.announced.length = 0")
 
     def play(self, move):
@@ -404,6 +399,12 @@ def click_once(area, pattern, name):
     area.evaluate(CLICK_ONCE, [pattern, name])
 
 
+def sees(control):
+    """Return whether all of a control is in view."""
+    box, height = control.bounding_box(), control.page.viewport_size["height"]
+    return box["y"] >= 0 and box["y"] + box["height"] <= height
+
+
 def figures(panel):
     """Return the figures of a panel by their names."""
     terms = panel.get_by_role("term").all_inner_texts()
@@ -433,11 +434,8 @@ def download(control, path):
 
 def after(env_id, line):
     """Return the cells after moves: 1 for the first player, -1, or 0."""
-    search = plain_search(env_id)
-    cells = (0,) * (search.rows * search.columns)
-    for action in line:
-        cells = search.after(cells, action)
-    return cells
+    search = rule_cases.plain_search(env_id)
+    return search.after(search.start, *line)
 
 
 def text_after(line):
@@ -445,45 +443,22 @@ def text_after(line):
     return "".join("-XO"[cell] for cell in after("tic_tac_toe", line))
 
 
-@functools.cache
-def plain_search(env_id):
-    """Return best play by a search that uses nothing of the page."""
-    import rule_cases
-
-    return rule_cases.PlainSearch(env_id)
-
-
 def result(env_id, line, side):
     """Return what the page says at the end of these moves to the player of a side."""
-    if not plain_search(env_id).is_won(after(env_id, line)):
+    if not rule_cases.plain_search(env_id).is_won(after(env_id, line)):
         return "A draw."
     winner = "x" if len(line) % 2 else "o"
     return "You won." if winner == side else "You lost."
 
 
+def exact_actions(env_id, line):
+    """Return the value of each move after a game, and the moves to the end."""
+    return rule_cases.plain_search(env_id).actions(after(env_id, line))
+
+
 def best_actions(env_id, line):
     """Return the quickest wins, the draws, or the latest losses."""
-    known = plain_search(env_id).actions(after(env_id, line))
-    value = max(value for value, _ in known.values())
-    lengths = [length for one, length in known.values() if one == value]
-    length = min(lengths) if value > 0 else max(lengths)
-    return [move for move, one in known.items() if one == (value, length)]
-
-
-def sensible(env_id, line):
-    """Return a move that wins or blocks if possible, else one near the middle."""
-    search, cells = plain_search(env_id), after(env_id, line)
-    options = search.moves(cells)
-    sign = 1 if len(line) % 2 == 0 else -1
-    middle = (search.columns - 1) / 2
-    for player in (sign, -sign):
-        for action in options:
-            pairs = zip(cells, search.after(cells, action), strict=True)
-            cell = [old == new for old, new in pairs].index(False)
-            put = (*cells[:cell], player, *cells[cell + 1 :])
-            if search.is_won(put):
-                return action
-    return min(options, key=lambda action: abs(action % search.columns - middle))
+    return rule_cases.best_actions(exact_actions(env_id, line))
 
 
 # ---- the server

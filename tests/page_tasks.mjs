@@ -7,17 +7,18 @@ import { pathToFileURL } from "node:url";
 const [folder] = process.argv.slice(2);
 const load = (name) => import(pathToFileURL(`${folder}/${name}`));
 const { DATA } = await load("engine/page_data.js");
-const { Rules } = await load("engine/rules.js");
-const { lookaheadValues } = await load("engine/search.js");
-const { solve } = await load("engine/solver.js");
+const { Rules, SEATS, SIDES, gameOf } = await load("engine/rules.js");
+const { decideAtOnce, solve } = await load("engine/solver.js");
+const { gradeOf, lookaheadValues } = await load("engine/search.js");
 const { ResultSolver } = await load("engine/result_solver.js");
 const { checkLines, compareMoves } = await load("engine/agent_lines.js");
 const { readAgent } = await load("files/agent_file.js");
 const { makePlayer } = await load("engine/players.js");
 const { activationsOf } = await load("engine/activations.js");
 const { countByStones } = await load("engine/corrections.js");
-const { BoardValues, provenText } = await load("state/board_values.js");
-const { Grades } = await load("state/grades.js");
+const { sha256, sha256ByHand } = await load("files/sha256.js");
+const { BoardValues, chooseHint, provenText } = await load("state/board_values.js");
+const { Grades, provenFrom, ratesOf, sourceOfRates } = await load("state/grades.js");
 const { movesText } = await load("state/comparison.js");
 const { Resource } = await load("state/resource.js");
 const { Game } = await load("state/game.js");
@@ -28,12 +29,16 @@ const { gameText, spokenStatus, statusOf, titleOf } = await load("state/status.j
 
 const agentOf = (path) => readAgent(new Uint8Array(readFileSync(path)).buffer);
 
-// The player of an agent's file that is not a table.
+const { cells: rows } = JSON.parse(readFileSync(`${folder}/tic_tac_toe.json`));
+
+// The player of an agent's file.
 async function playerOf(path) {
   const agent = await agentOf(path);
   const rules = new Rules(agent.envId);
-  return { rules, agent, player: makePlayer(rules, agent) };
+  return { rules, agent, player: makePlayer(rules, agent, rows) };
 }
+
+const hexOf = (bytes) => Buffer.from(bytes).toString("hex");
 
 // An engine that computes in this thread, without a worker; no position is solved in time.
 function engineOf(rules, player, areAllOwn = false) {
@@ -103,6 +108,110 @@ function randomNumbers() {
 }
 
 const TASKS = {
+  // What is true before and after each move of a game.
+  game({ envId, moves }) {
+    const rules = new Rules(envId);
+    const positions = rules.positions(moves).map((position) => {
+      const { stones, places } = rules.canonical(position);
+      const again = rules.fromKey(rules.key(position)).position;
+      const [text, other] = [position, again].map((one) => JSON.stringify({ ...one, last: null }));
+      return {
+        legal: rules.legal(position),
+        cells: [...position.cells],
+        results: SIDES.map((side) => rules.result(position, side)),
+        row: position.row,
+        canonical: [...stones],
+        places,
+        isReadAgain: text === other,
+      };
+    });
+    const { envId: name, isEnumerable } = rules;
+    return { name, game: gameOf(envId), isEnumerable, positions, next: rules.positions([...moves, 0]) };
+  },
+
+  bestResults({ envIds }) {
+    return envIds.map((envId) => new Rules(envId).bestResult);
+  },
+
+  // Why each board is refused.
+  impossible({ boards }) {
+    return boards.map(([envId, key]) => new Rules(envId).fromKey(key).error ?? null);
+  },
+
+  // The exact values of boards, and the moves among them that are known at once.
+  exact({ envId, boards }) {
+    const rules = new Rules(envId);
+    return boards.map((cells) => {
+      const stones = cells.map((stone) => ({ 1: "x", "-1": "o" })[stone] ?? null);
+      const { position } = rules.setUp(stones);
+      return [solve(rules, position), decideAtOnce(rules, position)];
+    });
+  },
+
+  // The hint in a position of tic-tac-toe, with an agent or without.
+  async hint({ path, moves }) {
+    const rules = new Rules("tic_tac_toe");
+    const position = rules.positions(moves).at(-1);
+    const player = path && (await playerOf(path)).player;
+    const learned = player && { values: player.values(position), isTable: player.isTable };
+    const { action, asGood } = chooseHint(solve(rules, position), learned);
+    return [action, asGood];
+  },
+
+  // What follows from the rows of a training.
+  history({ rows: evaluations }) {
+    const rates = evaluations.map(({ grade }) => {
+      const pairs = SIDES.map((side) => [SEATS[side], ratesOf(grade, side)]);
+      return Object.fromEntries(
+        pairs
+          .filter(([, one]) => one)
+          .map(([seat, one]) => [seat, [one.win_rate, one.draw_rate, one.loss_rate, one.isExact]]),
+      );
+    });
+    return { provenFrom: provenFrom(evaluations), source: sourceOfRates(evaluations), rates };
+  },
+
+  // The SHA-256 of bytes, by the platform and where it has no digests.
+  async digests({ size }) {
+    const bytes = Uint8Array.from({ length: size }, (_, i) => (size * i) % 256);
+    return [await sha256(bytes), hexOf(sha256ByHand(bytes))];
+  },
+
+  // An agent's values and moves in positions, and its values by a search.
+  async agent({ path, positions, depth }) {
+    const { rules, agent, player } = await playerOf(path);
+    const all = positions.map((moves) => rules.positions(moves).at(-1));
+    return {
+      game: agent.envId,
+      updates: agent.updates,
+      values: all.map((one) => [...player.values(one)]),
+      moves: all.map((one) => player.move(one)),
+      searched: depth && all.map((one) => [...lookaheadValues(rules, player, one, depth)]),
+    };
+  },
+
+  // The integers of a network in positions with the first player to move.
+  async scores({ path, cells }) {
+    const { rules, player } = await playerOf(path);
+    const stones = new Int8Array(Buffer.from(cells, "base64"));
+    const scores = new Int32Array((stones.length / rules.numCells) * rules.numActions);
+    for (let board = 0; board * rules.numCells < stones.length; board += 1) {
+      const begin = board * rules.numCells;
+      const position = { cells: stones.slice(begin, begin + rules.numCells), sign: 1, row: [] };
+      scores.set(player.scores({ ...position, last: null }), board * rules.numActions);
+    }
+    return Buffer.from(scores.buffer).toString("base64");
+  },
+
+  // An agent's grade, by following all of its lines.
+  async grade({ path }) {
+    const { rules, player } = await playerOf(path);
+    const steps = gradeOf(rules, player);
+    let step = steps.next();
+    while (!step.done) step = steps.next();
+    return step.value;
+  },
+
   // The result of the empty board to the first player, by game.
   emptyBoards({ envIds }) {
     // A board that the first player loses in a moment; the package does not have it.

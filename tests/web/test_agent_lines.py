@@ -3,14 +3,14 @@
 import dataclasses
 
 import jax
-import made
 import pytest
+import rule_cases
 import tiny
 from forged import Forgery
 from page_modules import compute, compute_all
 
 from jax_ttt.config.game_facts import SEATS
-from jax_ttt.config.grade import Grade, SeatGrade
+from jax_ttt.config.grade import Grade
 from jax_ttt.config.player_kinds import ALL
 from jax_ttt.config.settings import Config
 from jax_ttt.games.played_game import Game
@@ -182,11 +182,7 @@ def test_the_page_refuses_a_network_whose_sums_are_not_exact(tmp_path):
 def test_a_proof_that_the_agent_never_loses_does_not_say_who_wins(tmp_path):
     path = tmp_path / "claim.safetensors"
     agent = tiny.untrained(Config.of(env_id="connect_5x5", hidden_size=8))
-    seat = SeatGrade(
-        **vars(made.rates(1.0, evidence="construction")),
-        complete=True,
-        beaten=False,
-    )
+    seat = rule_cases.proven_seat()
     assert seat.proven == "not-lose"
     grade = Grade(env_id="connect_5x5", first=seat)
     saved_agents.save_agent(agent.with_grade(grade), path)

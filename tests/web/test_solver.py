@@ -1,32 +1,22 @@
 """Exact results on the page, computed in Node."""
 
-import csv
+import random
 
 import pytest
 import rule_cases
+from marks import mark_slow
 from page_modules import compute
 
 SEVEN = "connect_7x6"
-
-
-def exam_results(least, most):
-    """Return positions of the exam, and the known result of each legal move."""
-    games, results = [], []
-    with rule_cases.EXAM.open(newline="") as file:
-        for row in csv.DictReader(file):
-            if least <= len(row["moves"]) <= most:
-                games.append([int(column) - 1 for column in row["moves"]])
-                scores = [int(row[f"s{n}"]) for n in range(1, 8) if row[f"s{n}"]]
-                results.append([(score > 0) - (score < 0) for score in scores])
-    return games, results
 
 
 @pytest.mark.parametrize(
     ("least", "most"), [(20, 30), pytest.param(12, 19, marks=pytest.mark.slow)]
 )
 def test_results_on_7x6_are_those_of_the_exam(least, most):
-    games, results = exam_results(least, most)
+    games, actions = zip(*rule_cases.exam(least, most), strict=True)
     assert len(games) > 150
+    results = [[value for value, _ in known.values()] for known in actions]
     assert compute("results", envId=SEVEN, games=games) == results
 
 
@@ -41,14 +31,68 @@ def test_results_of_full_columns_and_last_moves_are_those_of_a_plain_search():
     search = rule_cases.PlainSearch("connect_4x4")
     games = [[0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 3], [0, 1, 0, 1, 1, 0, 1, 0, 2, 3, 3, 2]]
     games += [[*game, *([3, 3, 3] if game[-1] == 3 else [2, 2, 3])] for game in games]
-    expected = []
-    for game in games:
-        cells = search.start
-        for action in game:
-            assert action in search.moves(cells)
-            cells = search.after(cells, action)
-        expected.append([value for value, _ in search.actions(cells).values()])
+    boards = [search.after(search.start, *game) for game in games]
+    expected = [
+        [value for value, _ in search.actions(cells).values()] for cells in boards
+    ]
     assert compute("results", envId="connect_4x4", games=games) == expected
+
+
+# ---- values and moves to the end
+
+
+def check_exact(env_id, boards):
+    """Check what the page says of boards; `boards` has the values of moves by board."""
+    shown = compute("exact", envId=env_id, boards=[*boards])
+    for (exact, at_once), actions in zip(shown, boards.values(), strict=True):
+        rows = [
+            {"action": action, "value": value, "moves": moves}
+            for action, (value, moves) in actions.items()
+        ]
+        best = rule_cases.best_actions(actions)
+        value, moves = actions[best[0]]
+        known = {"value": value, "moves": moves, "best": best, "actions": rows}
+        assert exact == known
+        assert at_once == [
+            row
+            for row in rows
+            if row["moves"] == 1 or (row["value"] == -1 and row["moves"] == 2)
+        ]
+
+
+def test_exact_values_of_all_positions_of_tic_tac_toe_are_those_of_a_plain_search():
+    search = rule_cases.PlainSearch("tic_tac_toe")
+    search.score(search.start)  # visits every position
+    boards = [cells for cells in search.scores if search.moves(cells)]
+    assert len(boards) == 4520
+    check_exact("tic_tac_toe", {cells: search.actions(cells) for cells in boards})
+
+
+STONES = {"connect_4x4": 7, "connect_5x4": 11, "connect_6x5": 22, "mnk_4x4_4": 9}
+"""Stones on the boards whose exact values are searched here."""
+
+
+@pytest.mark.parametrize("env_id", mark_slow(STONES, *STONES))
+def test_exact_values_of_late_positions_are_those_of_a_plain_search(env_id):
+    search, rng, boards = rule_cases.PlainSearch(env_id), random.Random(2), {}
+    for _ in range(12):
+        cells = search.start
+        for _ in range(STONES[env_id]):
+            if legal := search.moves(cells):
+                cells = search.after(cells, rng.choice(legal))
+        if search.moves(cells):
+            boards[cells] = search.actions(cells)
+    assert len(boards) > 5
+    check_exact(env_id, boards)
+
+
+@pytest.mark.slow
+def test_exact_values_on_7x6_are_those_of_the_exam():
+    search = rule_cases.PlainSearch(SEVEN)
+    games = rule_cases.exam(20, 42)
+    check_exact(
+        SEVEN, {search.after(search.start, *line): actions for line, actions in games}
+    )
 
 
 LOST = [6, 5, 0, 3, 6, 6, 5, 3, 0, 1, 2, 6]

