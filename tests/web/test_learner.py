@@ -42,46 +42,11 @@ MOVED = {
     "network": {"learning_rate": 0.002, "gamma": 0.7, "epsilon": 0.4},
 }
 """Sliders that a person has moved before the last of these updates."""
-SEED = 5
 
 
-def base64_of(leaf):
-    return base64.b64encode(np.asarray(leaf, "<f4").tobytes()).decode()
-
-
-def weights(params):
-    leaves = pytrees.leaves_by_name(params)
-    return {name: base64_of(leaf) for name, leaf in leaves.items()}
-
-
-def positions(state):
-    """Return the numbers of the games' positions in the tree."""
-    return trees.position_index("tic_tac_toe").of_states(state.env_state).tolist()
-
-
-def state_json(state):
-    """Return the part of a learner's state that an update in the page changes."""
-    adam = [
-        part
-        for part in jax.tree.leaves(
-            state.opt_state, is_leaf=lambda x: isinstance(x, optax.ScaleByAdamState)
-        )
-        if isinstance(part, optax.ScaleByAdamState)
-    ]
-    record = {
-        "params": weights(state.params),
-        "target": weights(state.target_params),
-        "average": weights(state.average_params),
-        "positions": positions(state),
-        "visited": None if state.visited is None else state.visited.tolist(),
-    }
-    for part in adam:
-        record |= {
-            "means": weights(part.mu),
-            "squares": weights(part.nu),
-            "steps": np.asarray(part.count).item(),
-        }
-    return record
+def compute(task, **options):
+    """Return the result of a task of `learner_tasks.mjs`."""
+    return run_node("web/learner_tasks.mjs", text=json.dumps([task, options]))
 
 
 def fields_of(sliders):
@@ -90,136 +55,157 @@ def fields_of(sliders):
     return {field: value for name, value in moved for field in FIELDS[name]}
 
 
-def cases_of(name):
-    """Yield updates of a learner in Python, and what they depend on."""
+# ---- one update
+
+
+def base64_of(values):
+    return base64.b64encode(np.asarray(values, "<f4").tobytes()).decode()
+
+
+def from_base64(text):
+    return np.frombuffer(base64.b64decode(text), "<f4")
+
+
+def as_list(params):
+    """Return weights as the page keeps them; kernels are (inputs, outputs) there."""
+    leaves = pytrees.leaves_by_name(params)
+    if "values" in leaves:
+        return np.ravel(leaves["values"])
+    parts = []
+    for number in range(0, len(leaves), 2):  # an activation is between two layers
+        name = f"layers.layers.{number}"
+        parts += [leaves[f"{name}.kernel"].T.ravel(), leaves[f"{name}.bias"]]
+    return np.concatenate(parts)
+
+
+def lists_of(state):
+    """Return the lists of a learner's state that an update changes, by name."""
+    lists = {"params": state.params, "target": state.target_params}
+    if state.visited is None:
+        (adam,) = (
+            part
+            for part in jax.tree.leaves(
+                state.opt_state, is_leaf=lambda x: isinstance(x, optax.ScaleByAdamState)
+            )
+            if isinstance(part, optax.ScaleByAdamState)
+        )
+        lists |= {"average": state.average_params, "means": adam.mu, "squares": adam.nu}
+    return {name: as_list(params) for name, params in lists.items()}
+
+
+def positions(state):
+    """Return the numbers of the games' positions in the tree."""
+    return trees.position_index("tic_tac_toe").of_states(state.env_state).tolist()
+
+
+def visited(state):
+    return None if state.visited is None else state.visited.tolist()
+
+
+@pytest.mark.parametrize("name", mark_slow(UPDATES, "network"))
+def test_an_update_in_the_page_is_the_one_in_python(name):
     config = CONFIGS[name].replace(precision="float32")
-    state = learners.init(DQN.of(config), jax.random.key(SEED))
+    after = learners.init(DQN.of(config), jax.random.key(5))
     last = UPDATES[name][-1]
     for update in range(last + 1):
         if update == last:
             config = config.replace(**fields_of(MOVED[name]))
-        learner = DQN.of(config)
-        before = state
-        state, metrics = learners.update(learner, state)
+        learner, before = DQN.of(config), after
+        after, metrics = learners.update(learner, before)
         if update not in UPDATES[name]:
             continue
         turn = learners.draw(config, before.key, before.update).first
         _, played = learners.play(
             learner, before.params, before.env_state, turn, metrics.epsilon
         )
-        yield {
-            "config": json_records.to_dict(config),
-            "before": state_json(before),
-            "numbers": {
+        old, new = lists_of(before), lists_of(after)
+        shown = compute(
+            "update",
+            config=json_records.to_dict(config),
+            before={
+                "positions": positions(before),
+                "visited": visited(before),
+                "steps": update,
+                "lists": {part: base64_of(values) for part, values in old.items()},
+            },
+            numbers={
                 "uniform": base64_of(turn.uniform),
                 "epsilon": float(metrics.epsilon),
                 "learningRate": float(metrics.learning_rate),
                 "gamma": config.gamma,
             },
-            "after": state_json(state) | {"loss": float(metrics.loss)},
-            "actions": played.transition.action.tolist(),
-            "counts": {
-                "games": int(metrics.counts.games),
-                "wins": int(metrics.counts.wins),
-                "losses": int(metrics.counts.losses),
-            },
-        }
-
-
-@pytest.mark.parametrize("name", mark_slow(UPDATES, "network"))
-def test_an_update_in_the_page_is_the_one_in_python(name, tmp_path):
-    cases = [*cases_of(name)]
-    path = tmp_path / "cases.json"
-    path.write_text(json.dumps(cases))
-    results = run_node("web/learner_cases.mjs", path)
-    for case, result in zip(cases, results, strict=True):
-        assert result["actions"] == case["actions"]
-        assert result["positions"] == case["after"]["positions"]
-        assert result["counts"] == case["counts"]
-        assert result["visited"] == case["after"]["visited"]
-        assert result["differences"].keys() >= {"loss", "params", "target"}
-        for part, difference in result["differences"].items():
+        )
+        assert shown["actions"] == played.transition.action.tolist()
+        assert shown["positions"] == positions(after)
+        assert shown["visited"] == visited(after)
+        counts = {key: int(getattr(metrics.counts, key)) for key in shown["counts"]}
+        assert shown["counts"] == counts
+        assert counts.keys() == {"games", "wins", "losses"}
+        assert shown["loss"] == pytest.approx(float(metrics.loss), abs=TOLERANCE)
+        assert shown["lists"].keys() == new.keys()
+        for part, text in shown["lists"].items():
+            difference = np.abs(from_base64(text) - new[part]).max()
             assert difference < TOLERANCE, part
-        # The squares of Adam are smaller than the tolerance.
-        assert max(result["shares"].values()) < SHARE
-        assert min(result["changes"].values()) > TOLERANCE**2, "an update changes all"
+            # The squares of Adam are smaller than the tolerance.
+            assert difference < SHARE * np.abs(new[part]).max(), part
+            assert np.abs(new[part] - old[part]).max() > TOLERANCE**2, part
+
+
+# ---- trainings
 
 
 def test_the_page_trains_with_the_settings_of_the_presets():
-    learners = run_node("web/learner_run.mjs", "settings")
-    assert learners.keys() == CONFIGS.keys()
-    for name, learner in learners.items():
+    shown = compute("settings")
+    assert shown.keys() == CONFIGS.keys()
+    for name, learner in shown.items():
         assert learner["config"] == json_records.to_dict(CONFIGS[name])
         lowest = {slider: low for slider, (low, _) in learner["sliders"].items()}
         moved = CONFIGS[name].replace(**fields_of(lowest))
         assert learner["moved"] == json_records.to_dict(moved)
 
 
-SEEDS = {"table": [1, 2, 3], "network": [1]}
-"""Seeds of trainings, by learner."""
-
-
-@pytest.fixture(scope="module", params=mark_slow(["table", "network"], "network"))
-def trainings(request, tmp_path_factory):
-    """Return what trainings of the page report, and the folder of their files."""
-    learner, folder = request.param, tmp_path_factory.mktemp("agents")
-    program = ("train", folder, learner, *SEEDS[learner])
-    return run_node("web/learner_run.mjs", *program), folder
-
-
-def test_trainings_are_proven_and_stay_proven(trainings):
-    reports, _ = trainings
-    for report in reports:
-        is_table = report["learner"] == "table"
-        assert report["status"] == "finished"
-        assert report["unbeatable"] == {"x": True, "o": True}
-        assert 10 <= report["proven_at"] <= (200 if is_table else 1800)
-        assert (report["positions_learned"] is None) != is_table
-    assert len(reports) == len(SEEDS[reports[0]["learner"]])
-
-
-def test_a_training_reports_steps_and_grades_from_the_beginning(trainings):
-    for report in trainings[0]:
-        config = CONFIGS[report["learner"]]
-        updates = [*range(0, config.num_updates + 1, config.eval_every)]
-        assert report["rows"] == updates
-        assert report["proven_at"] in updates
-        assert report["shares"][0] < 0.9 < 0.99 < report["shares"][-1], "X's wins"
-        assert report["games"] == sum(report["wins"].values()) + report["draws"]
-
-
-def test_the_grade_and_the_values_in_the_page_are_those_of_its_file(trainings):
+@pytest.mark.parametrize(
+    ("learner", "seed"),
+    [("table", 1), ("table", 2), pytest.param("network", 1, marks=pytest.mark.slow)],
+)
+def test_a_training_is_proven_and_its_file_says_so(learner, seed, tmp_path, capsys):
     """Python reads the file, and follows all lines; so does the page."""
-    reports, folder = trainings
-    for report in reports:
-        agent = saved_agents.load_agent(folder / report["file"])
-        assert agent.num_updates == report["update"]
-        assert agent.seed == report["seed"]
-        assert agent.config == CONFIGS[report["learner"]]
-        grade = grader.follow_lines(registry.agent_player("agent", agent))
-        for seat, followed in grade.followed.items():
-            of_page = agent.grade.seat(seat)
-            assert of_page is not None
-            assert of_page.unbeatable == followed.unbeatable
-            assert of_page.lines == followed.lines
-            assert of_page.win_rate == pytest.approx(followed.win_rate)
-        state = pgx_games.make_env("tic_tac_toe").init(jax.random.key(0))
-        values = saved_agents.board_values(
-            agent.network, agent.params, state.observation[None]
-        )
-        assert report["values"] == pytest.approx(np.asarray(values)[0], abs=1e-6)
-        assert report["read values"] == pytest.approx(report["values"], abs=1e-6)
-
-
-def test_commands_read_a_file_of_the_page(trainings, capsys):
-    reports, folder = trainings
-    path = folder / reports[0]["file"]
+    path = tmp_path / "agent.safetensors"
+    report = compute("train", learner=learner, seed=seed, file=str(path))
+    config, is_table = CONFIGS[learner], learner == "table"
+    assert report["status"] == "finished"
+    assert report["unbeatable"] == {"x": True, "o": True}
+    assert 10 <= report["proven_at"] <= (200 if is_table else 1800)
+    assert (report["positions_learned"] is None) != is_table
+    # It reports steps and grades from the beginning.
+    updates = [*range(0, config.num_updates + 1, config.eval_every)]
+    assert [row["update"] for row in report["rows"]] == updates
+    assert report["proven_at"] in updates
+    shares = [row["grade"]["first"]["win_rate"] for row in report["rows"]]
+    assert shares[0] < 0.9 < 0.99 < shares[-1], "X's wins"
+    assert report["games"] == sum(report["wins"].values()) + report["draws"]
+    agent = saved_agents.load_agent(path)
+    assert agent.num_updates == report["update"]
+    assert (agent.seed, agent.config) == (seed, config)
+    grade = grader.follow_lines(registry.agent_player("agent", agent))
+    for seat, followed in grade.followed.items():
+        of_page = agent.grade.seat(seat)
+        assert of_page is not None
+        assert of_page.unbeatable == followed.unbeatable
+        assert of_page.lines == followed.lines
+        assert of_page.win_rate == pytest.approx(followed.win_rate)
+    state = pgx_games.make_env("tic_tac_toe").init(jax.random.key(0))
+    values = saved_agents.board_values(
+        agent.network, agent.params, state.observation[None]
+    )
+    for shown in report["values"]:  # of the agent in memory, and of its file
+        assert shown == pytest.approx(np.asarray(values)[0], abs=1e-6)
     assert commands.run(commands.module_of("evaluate"), [str(path)]) == 0
     assert "unbeatable: no line of play" in capsys.readouterr().out
 
 
 def test_a_person_pauses_changes_and_stops_a_training():
-    report = run_node("web/learner_run.mjs", "direct")
+    report = compute("direct")
     assert report["updates while paused"] == 0
     assert report["paused"] == "paused"
     assert report["changed"] == {"learning_rate": 0.5, "gamma": 0.9, "epsilon": 0.2}
@@ -240,7 +226,7 @@ def test_a_persons_game_is_learned_move_by_move_from_its_end():
     O's last move is followed by X's win, which costs O 1. But a share of 0.7 of X's
     moves is at random, and only one of the five legal moves wins.
     """
-    reports = run_node("web/learner_run.mjs", "games")
+    reports = compute("games")
     table = reports["table"]
     assert table["before"] == [0] * 5
     assert table["after"][4] == 1, "X's last move wins"
@@ -254,12 +240,12 @@ def test_a_persons_game_is_learned_move_by_move_from_its_end():
 
 
 def test_a_training_that_diverged_fails_with_the_reason():
-    message = run_node("web/learner_run.mjs", "diverge")
+    message = compute("diverge")
     assert "training diverged" in message
     assert message.endswith("try a lower learning rate")
 
 
 def test_messages_come_more_than_ten_times_a_second_at_the_pace_of_watching():
-    report = run_node("web/learner_run.mjs", "pace")
+    report = compute("pace")
     assert report["messages"] > 10 * report["seconds"]
     assert 0 < report["updates"] <= 40 * report["seconds"] + 8  # 400 in 10 seconds

@@ -1,50 +1,40 @@
-// Trainings of the page's learners, for tests/web/test_learner.py.
-//
-//   node learner_run.mjs STATIC settings | train FOLDER LEARNER SEED... | direct | games | diverge | pace
+// What the page's learners do, for tests/web/test_learner.py: `node learner_tasks.mjs FOLDER`,
+// with the folder of the page's modules. Reads a task as JSON, [name, arguments], and prints its
+// result as JSON.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const [folder, name, out, learnerName, ...seeds] = process.argv.slice(2);
+const [folder] = process.argv.slice(2);
 const load = (file) => import(pathToFileURL(`${folder}/${file}`));
 const { Rules } = await load("engine/rules.js");
 const { readAgent } = await load("files/agent_file.js");
 const { writeAgent } = await load("files/agent_writer.js");
 const { asRead } = await load("engine/learned_agent.js");
+const { Learner, Table, makeGraph } = await load("engine/learner.js");
 const { LEARNERS, configWith } = await load("engine/learner_settings.js");
 const { LearningRun, PacedRun } = await load("engine/learning_run.js");
+const { Network } = await load("engine/network_learner.js");
 const { makePlayer } = await load("engine/players.js");
 
 const rules = new Rules("tic_tac_toe");
 const { cells } = JSON.parse(readFileSync(`${folder}/tic_tac_toe.json`));
+const graph = makeGraph(rules, cells);
+
+const floats = (text) => new Float32Array(Uint8Array.from(Buffer.from(text, "base64")).buffer);
+const textOf = ({ buffer }) => Buffer.from(buffer).toString("base64");
+
+// The lists of a model that an update changes, by their names in Python.
+function listsOf(model) {
+  if (model instanceof Table) return { params: model.values, target: model.targetValues };
+  const { params, targetParams, averageParams, means, squares } = model;
+  return { params, target: targetParams, average: averageParams, means, squares };
+}
 
 function begin(options, speed, post = () => {}) {
   const run = new LearningRun(rules, cells, options);
   const paced = new PacedRun(run, { speed, post });
   return { paced, result: paced.train() };
-}
-
-function valuesAtStart(agent) {
-  return [...makePlayer(rules, agent, cells).values(rules.start)];
-}
-
-async function train(learner, seed) {
-  const rows = [];
-  const shares = [];
-  const { result } = begin({ learner, seed }, Infinity, ({ row }) => {
-    if (row === null) return;
-    rows.push(row.update);
-    shares.push(row.grade.first.win_rate);
-  });
-  const { agent, ...report } = await result;
-  const bytes = await writeAgent(agent);
-  const file = `${learner}-${seed}.safetensors`;
-  writeFileSync(`${out}/${file}`, Buffer.from(bytes));
-  const values = valuesAtStart(asRead(agent));
-  return {
-    ...{ ...report, learner, seed, rows, shares, file, values },
-    "read values": valuesAtStart(await readAgent(bytes)),
-  };
 }
 
 const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -71,7 +61,28 @@ function stopClock() {
   };
 }
 
-const PROGRAMS = {
+const TASKS = {
+  // A learner's state after an update.
+  update({ config, before, numbers }) {
+    const isTable = config.network === "table";
+    const model = isTable ? new Table(graph, config) : new Network(graph, config, () => 0.5);
+    const learner = new Learner(graph, model, config);
+    learner.positions.set(before.positions);
+    const lists = Object.entries(listsOf(model));
+    for (const [name, list] of lists) list.set(floats(before.lists[name]));
+    if (isTable) model.visited.set(before.visited);
+    else model.steps = before.steps;
+    const { loss, ...counts } = learner.update({ ...numbers, uniform: floats(numbers.uniform) });
+    return {
+      actions: [...learner.actions],
+      positions: [...learner.positions],
+      visited: isTable ? [...model.visited] : null,
+      counts,
+      loss,
+      lists: Object.fromEntries(lists.map(([name, list]) => [name, textOf(list)])),
+    };
+  },
+
   settings() {
     return Object.fromEntries(
       Object.entries(LEARNERS).map(([learner, entry]) => {
@@ -81,10 +92,17 @@ const PROGRAMS = {
     );
   },
 
-  async train() {
-    const reports = [];
-    for (const seed of seeds) reports.push(await train(learnerName, Number(seed)));
-    return reports;
+  // What a whole training reports; its agent's file is written.
+  async train({ learner, seed, file }) {
+    const rows = [];
+    const { result } = begin({ learner, seed }, Infinity, ({ row }) => row && rows.push(row));
+    const { agent, ...report } = await result;
+    const bytes = await writeAgent(agent);
+    writeFileSync(file, Buffer.from(bytes));
+    const values = [asRead(agent), await readAgent(bytes)].map((one) => {
+      return [...makePlayer(rules, one, cells).values(rules.start)];
+    });
+    return { ...report, rows, values };
   },
 
   async direct() {
@@ -175,4 +193,5 @@ const PROGRAMS = {
   },
 };
 
-process.stdout.write(JSON.stringify(await PROGRAMS[name]()));
+const [task, options] = JSON.parse(readFileSync(0, "utf-8"));
+process.stdout.write(JSON.stringify(await TASKS[task](options)));
