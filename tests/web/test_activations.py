@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pytest
 from page_modules import compute
 
 from jax_ttt.config import player_kinds
@@ -32,10 +33,8 @@ def test_the_shown_units_and_values_are_those_of_the_network():
         assert {unit["unit"] for unit in layers[0]} == set(range(9)), "each square once"
         assert [unit["value"] for unit in layers[0]] == position["stones"]
         for depth, (before, after) in enumerate(itertools.pairwise(layers)):
-            kernel, scale = (
-                kernels[depth],
-                np.broadcast_to(scales[depth], len(kernels[depth])),
-            )
+            kernel = kernels[depth]
+            scale = np.broadcast_to(scales[depth], len(kernel))
             amounts = [
                 kernel[to["unit"], unit["unit"]] * unit["value"] * scale[to["unit"]]
                 for unit in before
@@ -50,9 +49,10 @@ def test_the_shown_units_and_values_are_those_of_the_network():
                 assert shown == [now[unit["unit"]] for unit in after]
             else:
                 values = np.tanh(sums * scale)
-                for action, unit in enumerate(after):
-                    assert unit["value"] == position["values"][action]
-                    if unit["value"] is not None:  # the move is legal
-                        np.testing.assert_allclose(
-                            unit["value"], values[unit["unit"]], rtol=1e-6
-                        )
+                shown = [unit["value"] for unit in after]
+                assert shown == position["values"]
+                for unit, value in zip(after, shown, strict=True):
+                    expected = pytest.approx(values[unit["unit"]], rel=1e-6)
+                    assert value is None or value == expected, (
+                        "an illegal move has none"
+                    )

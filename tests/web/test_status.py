@@ -1,41 +1,41 @@
 """What the page says of a game, its moves and its opponent, computed in Node."""
 
-import pytest
-from page_modules import compute
+from page_modules import compute, compute_all
 
 from jax_ttt.config import player_kinds
 
 NETWORK, SEVEN = (player_kinds.ALL[name] for name in ("network", "connect-7x6"))
-WORST = {"before": 0, "after": -1, "loss": 1}
-BEST = {"before": 0, "after": 0, "loss": 0}
-LOST = {"before": -1, "after": -1, "loss": 0}
-EXACT = {"isKnown": True, "isExact": True}
-SEARCHED = {"isKnown": True, "isExact": False}
-UNKNOWN = {"isKnown": False}
-
-
-def summary_of(*moves):
-    """Return what is said of these moves of X, between which O moved."""
-    judgements = [one for move in moves for one in (move, EXACT | BEST)]
-    sides = ["x", "o"] * len(moves)
-    return compute("summary", judgements=judgements, sides=sides, side="x")
+BEST = {"isKnown": True, "isExact": True, "before": 0, "after": 0, "loss": 0}
+MISTAKE = BEST | {"after": -1, "loss": 1}
+LOST = BEST | {"before": -1, "after": -1}
+QUIET = {"isKnown": True, "isExact": False, "before": 0.2, "after": 0.1, "loss": 0.1}
+MARKED = QUIET | {"after": -0.3, "loss": 0.5}
+SUMMARIES = (
+    ([BEST, MISTAKE, BEST], "Best moves: 2 of 3."),
+    (
+        [BEST, MISTAKE, LOST, LOST],
+        "Best moves: 1 of 2, and 2 more in a lost position.",
+    ),
+    ([LOST, LOST], "In a lost position: 2 moves of yours."),
+    ([QUIET, QUIET], "The result of your 2 moves is not known."),
+    (
+        [QUIET, MARKED, BEST, LOST],
+        "Best moves: 1 of 1, and 1 more in a lost position; "
+        "the result of 2 more is not known.",
+    ),
+    ([{"isKnown": False}], "The result of your 1 move is not known."),
+)
+"""Moves of X, between which O moved, and what is said of them."""
 
 
 def test_only_moves_with_an_exact_result_are_counted_as_best():
-    best, mistake, lost = (EXACT | result for result in (BEST, WORST, LOST))
-    quiet = SEARCHED | {"before": 0.2, "after": 0.1, "loss": 0.1}
-    marked = SEARCHED | {"before": 0.2, "after": -0.3, "loss": 0.5}
-    assert summary_of(best, mistake, best) == "Best moves: 2 of 3."
-    expected = "Best moves: 1 of 2, and 2 more in a lost position."
-    assert summary_of(best, mistake, lost, lost) == expected
-    assert summary_of(lost, lost) == "In a lost position: 2 moves of yours."
-    assert summary_of(quiet, quiet) == "The result of your 2 moves is not known."
-    expected = (
-        "Best moves: 1 of 1, and 1 more in a lost position; "
-        "the result of 2 more is not known."
-    )
-    assert summary_of(quiet, marked, best, lost) == expected
-    assert summary_of(UNKNOWN) == "The result of your 1 move is not known."
+    tasks = []
+    for moves, _ in SUMMARIES:
+        judgements = [one for move in moves for one in (move, BEST)]
+        sides = ["x", "o"] * len(moves)
+        task = {"judgements": judgements, "sides": sides, "side": "x"}
+        tasks.append(("summary", task))
+    assert compute_all(tasks) == [text for _, text in SUMMARIES]
 
 
 def lost_to(path, **options):
@@ -71,25 +71,24 @@ def test_a_loss_to_an_agent_that_wins_every_game_says_what_happened():
     assert said["opponent"] == "Wins every game (proven): One"
 
 
-@pytest.mark.parametrize(
-    ("options", "opponent"),
-    [
-        ({"level": "strong"}, "Strong level of one"),
-        ({"depth": 1}, "Learned agent at its best"),
-        ({"agentSide": "o"}, "Learned agent at its best"),
-        ({"isOwn": False}, "Wins every game"),
-        ({"begun": [3, 3], "areAllOwn": True}, "Wins every game"),
-    ],
-    ids=["level", "search", "seat", "move", "start"],
+OTHER_LOSSES = (
+    ({"level": "strong"}, "Strong level of one"),
+    ({"depth": 1}, "Learned agent at its best"),
+    ({"agentSide": "o"}, "Learned agent at its best"),
+    ({"isOwn": False}, "Wins every game"),
+    ({"begun": [3, 3], "areAllOwn": True}, "Wins every game"),
 )
-def test_another_loss_to_it_is_an_ordinary_one(options, opponent):
-    said = lost_to(SEVEN, **options)
-    assert "everybody" not in said["more"]
-    assert "Best moves" not in said["more"]
-    assert said["opponent"].startswith(opponent)
+"""Games against a level, a search or another seat, after another move of the agent, and
+from another start; and the opponent that they name."""
 
 
-def test_an_agent_that_only_never_loses_is_called_unbeatable():
+def test_another_loss_to_it_is_an_ordinary_one():
+    for options, opponent in OTHER_LOSSES:
+        said = lost_to(SEVEN, **options)
+        assert "everybody" not in said["more"]
+        assert "Best moves" not in said["more"]
+        assert said["opponent"].startswith(opponent)
+    # An agent that only never loses is called unbeatable.
     seat = {"unbeatable": True, "proven": "not-lose"}
     seats = {"first": seat, "second": seat}
     said = compute("finishedGame", path=str(NETWORK), computed=seats)
