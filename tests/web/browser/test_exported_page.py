@@ -1,5 +1,6 @@
 """The exported page at a static host, and as one file, which plays and proves alone."""
 
+import itertools
 import re
 
 import browsing
@@ -10,20 +11,24 @@ from browsing import GAMES, expect, link
 from jax_ttt.config.player_kinds import ALL, SHIPPED
 
 pytestmark = pytest.mark.slow
+LINKED = [4, 0]
+"""The moves of a link."""
 
 
 @pytest.fixture
 def one_file(open_page, exported):
     """Return the page from `file://`; at the end it has requested nothing but itself.
 
-    It is opened by the address of the hosted page, which leads to it.
+    It is opened by a link to the hosted page, which leads to it.
     """
     requests = []
-    yield open_page((exported / "index.html").as_uri(), requests=requests)
+    address = link((exported / "index.html").as_uri(), "tic_tac_toe", LINKED)
+    yield open_page(address, requests=requests)
     own = (exported / "offline.html").as_uri()
     known = (own, "data:", "blob:")
     # What the first page names is requested before its script leads on.
-    later = requests[requests.index(own) :]
+    later = [*itertools.dropwhile(lambda url: not url.startswith(own), requests)]
+    assert later
     assert [url[:80] for url in later if not url.startswith(known)] == []
 
 
@@ -35,15 +40,6 @@ def page(open_page, exported_url):
     own = (exported_url, "data:", "blob:")
     assert [url[:80] for url in requests if not url.startswith(own)] == []
     assert f"{exported_url}main.js" in requests
-
-
-def test_the_hosted_page_leads_to_the_one_file_where_it_is_opened_as_a_file(
-    open_page, exported
-):
-    line = [4, 0]
-    page = open_page(link((exported / "index.html").as_uri(), "tic_tac_toe", line))
-    page.has_line(line)
-    assert page.url.startswith((exported / "offline.html").as_uri() + "#")
 
 
 def test_a_board_needs_no_agent_and_agents_are_fetched_when_they_are_needed(
@@ -75,13 +71,15 @@ def test_a_board_needs_no_agent_and_agents_are_fetched_when_they_are_needed(
     }
 
 
-def test_whole_games_are_played_reviewed_counted_kept_and_exported(
+def test_the_one_file_plays_reviews_keeps_and_exports_games(
     open_page, one_file, tmp_path
 ):
     page = one_file
+    page.has_line(LINKED)
     lines = {}
     for env_id in GAMES:
         page.game(env_id)
+        page.new_game()
         page.play_to_the_end()
         line = lines[env_id] = page.moves()
         assert page.status() == browsing.result(env_id, line, "x") == "You lost."
@@ -94,49 +92,33 @@ def test_whole_games_are_played_reviewed_counted_kept_and_exported(
         page.game(env_id)
         assert page.moves() == line
         assert page.counted()["You lost"] == 1
-    # A game that goes on is kept, too.
-    page.game("tic_tac_toe")
-    page.new_game()
-    page.play(4)
-    line = page.moves()
-    page.reload()
-    assert page.moves() == line
-    address = page.url
     # Agents are added and downloaded.
     panel = page.tab("Learning")
     page.upload("Add an agent's file", ALL["connect-5x4"])
     entry = panel.get_by_role("listitem").filter(has_text="connect-5x4")
     expect(entry).to_have_count(1)
-    section = panel.get_by_role("region", name="Snapshots")
+    page.game("tic_tac_toe")
+    section = page.tab("Learning").get_by_role("region", name="Snapshots")
     download = section.get_by_role("button", name="Download")
     content = browsing.download(download, tmp_path / "agent.safetensors")
     assert content == SHIPPED["network"].read_bytes()
-    # A file brings games into another browser, a link brings a position.
+    # A file brings games into another browser.
     page.tab("Statistics")
     file = tmp_path / "all.json"
     browsing.download(page.button("Export"), file)
-    other = open_page(address)
-    assert other.moves() == line
-    other.goto(link(page.url, "connect_5x4", [2, 2]))
-    other.has_line([2, 2])
-    assert len(other.legal()) == 5
-    other.game("tic_tac_toe")
+    other = open_page(page.url)
+    other.has_line(lines["tic_tac_toe"])
     other.tab("Statistics")
     other.upload("Import", file)
     expect(other.get_by_role("definition").first).to_have_text("1")
 
 
-def test_values_perfect_play_the_timeline_and_the_proof_work(page):
+def test_values_the_timeline_and_the_proof_work_in_the_hosted_page(page):
     page.search_for(60)
     page.show("Exact values", "Network's values", "Table's values")
     page.place_says(0, "exact draw, network .*, table ")
     page.button("Hint").click()
     page.says("with best play, each move draws")
-    page.choose("Expert")
-    page.play_to_the_end(max)
-    assert page.status() in ("You lost.", "A draw.")
-    page.new_game()
-    page.choose("Unbeatable")
     # The timeline.
     panel = page.tab("Learning")
     expect(page.get_by_role("contentinfo")).to_contain_text("works without a server")
@@ -148,24 +130,18 @@ def test_values_perfect_play_the_timeline_and_the_proof_work(page):
     page.says("at update 0")
     while not page.is_over():
         page.play(browsing.best_actions("tic_tac_toe", page.moves())[0])
-    assert page.counted()["Games"] == 2
+    assert page.counted()["Games"] == 1
     # Proofs of an agent of then, and of the agent now.
-    expect(page.tab("Proof")).to_contain_text("Can be beaten")
-    expect(page.tab("Proof")).not_to_contain_text("a theorem")
+    panel = page.tab("Proof")
+    expect(panel).to_contain_text("Can be beaten")
+    expect(page.card("X")).to_contain_text("lost")
+    expect(panel).not_to_contain_text("a theorem")
     page.tab("Learning")
     page.button("Back to the latest").click()
-    expect(page.tab("Proof")).to_contain_text("Unbeatable")
-    expect(page.tab("Proof")).to_contain_text("is also a theorem")
+    page.tab("Proof")
+    expect(page.card("X")).to_contain_text("Unbeatable")
+    expect(panel).to_contain_text("is also a theorem")
     page.button("Check again in this browser").click()
     page.hear("The same result")
     page.choose_agent("Run weak (network)")
     expect(page.tab("Proof")).not_to_contain_text("a theorem")
-    page.button("Show me how to beat it").first.click()
-    page.says("try it yourself")
-    assert browsing.result("tic_tac_toe", page.moves(), "x") == "You lost."
-    # Connect Four.
-    page.game("connect_5x4")
-    page.place_says(0, "exact .*network")
-    panel = page.tab("Proof")
-    page.button("Check again in this browser").click()
-    expect(panel).to_contain_text("The same result", timeout=browsing.LONG)

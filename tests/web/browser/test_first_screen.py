@@ -51,17 +51,17 @@ def test_the_first_screen_offers_three_ways_in_beside_the_board(
 
 def test_each_way_in_begins_its_game(open_page, served_url):
     page = open_page(served_url, is_new=True, is_entered=False)
+    way(page, "Play it").click()
+    page.says("Casual level of ")
+    focused = page.evaluate("document.activeElement.getAttribute('aria-label')")
+    assert focused == "Square 0, empty"
+    page = open_page(served_url, is_new=True, is_entered=False)
     page.game("connect_7x6")
     way(page, "Try to beat the unbeatable one").press("Enter")
     page.has_moves(1)
     page.wait_for_turn()
     assert page.columns() == [[], [], [], ["the agent's"], [], [], []]
     expect(page.get_by_role("radio", name="O, the agent starts")).to_be_checked()
-    page = open_page(served_url, is_new=True, is_entered=False)
-    way(page, "Play it").click()
-    page.says("Casual level of ")
-    focused = page.evaluate("document.activeElement.getAttribute('aria-label')")
-    assert focused == "Square 0, empty"
     page = open_page(served_url, is_new=True, is_entered=False)
     page.game("connect_5x4")
     way(page, "Watch one learn").click()
@@ -74,27 +74,7 @@ def test_the_agent_plays_against_itself_until_the_person_moves(open_page, served
     page = open_page(
         served_url, is_new=True, is_entered=False, reduced_motion="no-preference"
     )
-    # Nobody plays this game: a screen reader hears of the person's empty board.
-    ghosts = page.locator(".ghost")
-    expect(ghosts).to_have_count(3)
-    assert page.board() == "-" * 9
-    assert [*{*page.announced()}] == ["Your turn: X"]
-    page.play(4)
-    expect(ghosts).to_have_count(0)
-    assert page.board()[4] == "X"
-    assert way(page, "Play it").count() == 0
-    page.reload()
-    assert page.board()[4] == "X"
-    # Another game of this tab has its first screen until it is begun.
-    page.game("connect_5x4")
-    expect(page.get_by_role("radio", name="Casual")).to_be_checked()
-
-
-def test_the_show_pauses_and_is_that_of_the_open_game(open_page, served_url):
-    """Another game is chosen before the first agent has arrived."""
-    page = open_page(
-        served_url, is_new=True, is_entered=False, reduced_motion="no-preference"
-    )
+    # Another game is chosen before the first agent has arrived.
     page.game("connect_7x6")
     page.says("It plays itself")
     ghosts = page.locator(".ghost")
@@ -107,9 +87,23 @@ def test_the_show_pauses_and_is_that_of_the_open_game(open_page, served_url):
     assert ghosts.count() <= count + 1
     page.button("Go on").click()
     expect(ghosts).not_to_have_count(ghosts.count())
+    # Nobody plays this game: a screen reader hears of the person's empty board only.
+    page.game("tic_tac_toe")
+    expect(ghosts).to_have_count(3)
+    assert page.board() == "-" * 9
+    assert {*page.announced()} == {"It plays itself", "Your turn: X"}
+    page.play(4)
+    expect(ghosts).to_have_count(0)
+    assert page.board()[4] == "X"
+    assert way(page, "Play it").count() == 0
+    page.reload()
+    assert page.board()[4] == "X"
+    # Another game of this tab has its first screen until it is begun.
+    page.game("connect_5x4")
+    expect(page.get_by_role("radio", name="Casual")).to_be_checked()
 
 
-def test_the_agent_waits_on_the_first_screen_where_it_moves_first(
+def test_the_agent_waits_on_the_first_screen_where_it_moves_first_but_not_in_a_link(
     open_page, served_url
 ):
     page = open_page(served_url, is_new=True)
@@ -123,9 +117,6 @@ def test_the_agent_waits_on_the_first_screen_where_it_moves_first(
     other.tab("Game")
     other.has_moves(1)
     expect(other.get_by_role("radio", name="O, the agent starts")).to_be_checked()
-
-
-def test_a_link_begins_its_game_without_the_first_screen(open_page, served_url):
     address = browsing.link(served_url, "connect_7x6", [], side="o")
     page = open_page(address, is_new=True, is_entered=False)
     page.has_moves(1)
@@ -143,27 +134,6 @@ def test_a_link_begins_its_game_without_the_first_screen(open_page, served_url):
     served.wait_until(lambda: "game=tic_tac_toe" in kept_address())
     page.page.reload()
     way(page, "Play it").wait_for()
-
-
-def test_squares_are_coloured_by_value_and_numbers_are_for_those_who_ask(page):
-    page.play(4)
-    page.show("Mark mistakes", is_shown=False)
-    page.show("Network's values")
-    places = page.legal()
-    page.place_says(places[0], "network ")
-    assert page.get_by_text(re.compile(r"^[+\u2212]0\.\d\d$")).count() == 0
-    colours = page.squares().evaluate_all(
-        "all => all.map((one) => getComputedStyle(one).backgroundColor)"
-    )
-    values = [re.search(r"network (\w+ )?([\d.]+)", name) for name in page.names()]
-    by_value = {value[0]: colours[i] for i, value in enumerate(values) if value}
-    assert len({*by_value.values()}) > 1
-    assert len({colours[i] for i in range(9) if i not in places}) == 1
-    page.show("Numbers")
-    numbers = page.get_by_role("grid").get_by_text(
-        re.compile(r"^[+\u2212]?[01]\.\d\d$")
-    )
-    expect(numbers).to_have_count(len(places))
 
 
 def beat(page, level):
@@ -201,21 +171,21 @@ def test_a_visitor_wins_and_is_offered_the_next_level(open_page, served_url):
         page.play(rules.best_moves(page.board())[0])
     assert page.status() == "A draw."
     page.says("The best result possible against it.")
-    expect(page.get_by_role("button", name=re.compile("next$"))).to_have_count(0)
+    following = page.get_by_role("button", name=re.compile("next$"))
+    expect(following).to_have_count(0)
     opponents = ("Casual", "Strong", "Learned agent at its best")
     wins = [page.row(opponent)[1] for opponent in opponents]
     assert wins == [1, 1, 0]
-
-
-def test_a_game_that_does_not_count_offers_no_next_level(open_page, served_url):
-    line = browsing.link(served_url, "tic_tac_toe", [0, 3, 1, 4], level="casual")
-    page = open_page(line, is_new=True)
+    # A game that does not count offers no next level.
+    page.goto(browsing.link(served_url, "tic_tac_toe", [0, 3, 1, 4], level="casual"))
+    page.has_moves(4)
     page.play(2)
     assert page.status() == "You won."
     page.says("Not counted")
-    expect(page.button("Play Strong next")).to_have_count(0)
+    expect(following).to_have_count(0)
     # An agent that looks ahead plays at its best.
     page.game("connect_7x6")
+    page.tab("Game")
     expect(page.get_by_role("radio", name="Casual")).to_be_checked()
     page.look_ahead("0 moves: no search")
     expect(page.get_by_role("radio", name="Casual")).to_be_checked()
@@ -226,17 +196,6 @@ def test_a_game_that_does_not_count_offers_no_next_level(open_page, served_url):
 
 
 # ---- links
-
-
-def shows_choices(page, tab, level, agent):
-    """Wait until a tab is open, and a level and an agent are chosen in "Game"."""
-    shown = page.get_by_role("tab", name=tab)
-    expect(shown).to_have_attribute("aria-selected", "true")
-    game = page.tab("Game")
-    expect(game.get_by_role("radio", name=level)).to_be_checked()
-    chosen = page.get_by_label("Learned agent", exact=True).locator("option:checked")
-    expect(chosen).to_have_text(agent)
-    page.tab(tab)
 
 
 def test_a_link_has_the_game_the_moves_the_tab_the_agent_and_the_level(
@@ -261,9 +220,14 @@ def test_a_link_has_the_game_the_moves_the_tab_the_agent_and_the_level(
         assert other.url == address
         assert other.moves() == line
         other.says("Strong level of our table at update 0")
-        shows_choices(other, "Proof", "Strong", "Our table")
+        proof = other.get_by_role("tab", name="Proof")
+        expect(proof).to_have_attribute("aria-selected", "true")
         panel = other.get_by_role("tabpanel")
         expect(panel).to_contain_text("Our table at update 0")
+        other.tab("Game")
+        expect(other.get_by_role("radio", name="Strong")).to_be_checked()
+        agents = other.get_by_label("Learned agent", exact=True)
+        expect(agents.locator("option:checked")).to_have_text("Our table")
         # A game without moves is begun anew, so it counts.
         other.play_to_the_end()
         assert other.counted()["Games"] == 1

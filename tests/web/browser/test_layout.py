@@ -36,30 +36,28 @@ def check_stillness(page, screen):
         page.get_by_role("grid"),
         page.button("New game"),
         page.get_by_role("checkbox", name="Mark mistakes"),
-        page.get_by_role("tablist"),
     ]
+    if screen == "wide":  # on a phone the tabs stand at the edge of the screen
+        places.append(page.get_by_role("tablist"))
 
-    def measure():
+    def measure(places):
         scroll = page.evaluate("scrollY")
-        boxes = [place.bounding_box() for place in places[:count]]
+        boxes = [place.bounding_box() for place in places]
         return [{**box, "y": box["y"] + scroll} for box in boxes]
 
     for env_id in ("tic_tac_toe", "connect_5x4"):
         page.game(env_id)
-        # On a phone the tabs stand at the edge of the screen.
-        count = 4 if screen == "wide" else 3
         expect(page.get_by_role("checkbox", name="Network's values")).to_be_visible()
-        before = measure()
+        before = measure(places)
         page.play(1)
-        assert measure() == before
         page.button("Hint").click()
         page.says("Hint: ")
-        assert measure() == before, "a hint"
+        assert measure(places) == before, "a move and a hint"
         page.play_to_the_end()
-        assert measure() == before, "the end"
+        assert measure(places) == before, "the end"
         page.new_game()
         show_values(page)
-        assert measure()[:3] == before[:3], "values"
+        assert measure(places[:3]) == before[:3], "values"
         show_values(page, are_shown=False)
 
 
@@ -108,17 +106,15 @@ def test_on_a_phone_the_board_is_in_view_and_the_tabs_stand_at_the_bottom(
         page.set_viewport_size({"width": width, "height": height})
         check_tabs(page, width, height)
     page.set_viewport_size(browsing.PHONE["viewport"])
-
-    def sees(control):
-        box = control.bounding_box()
-        return box["y"] >= 0 and box["y"] + box["height"] <= 844
-
     # The board and what belongs to it are on the screen.
     for env_id in (*GAMES, "tic_tac_toe"):
         page.game(env_id)
         page.evaluate("scrollTo(0, 0)")
-        assert sees(page.button("Hint"))
-        assert sees(page.get_by_role("checkbox", name="Exact values"))
+        for control in (
+            page.button("Hint"),
+            page.get_by_role("checkbox", name="Exact values"),
+        ):
+            assert browsing.sees(control)
     # What is then shown on the board brings it into view.
     grid = page.get_by_role("grid")
     page.choose_agent("Run weak (network)")
@@ -127,12 +123,12 @@ def test_on_a_phone_the_board_is_in_view_and_the_tabs_stand_at_the_bottom(
     line.scroll_into_view_if_needed()
     line.click()
     page.says("try it yourself")
-    assert sees(grid)
+    assert browsing.sees(grid)
     page.tab("Review").get_by_role("listitem").last.get_by_role("button").click()
-    assert sees(grid)
+    assert browsing.sees(grid)
     page.tab("Learning")
     page.get_by_role("button", name="Play against it").click()
-    assert sees(grid)
+    assert browsing.sees(grid)
 
 
 def check_tabs(page, width, height):
@@ -147,8 +143,7 @@ def check_tabs(page, width, height):
 
     assert bar["y"] > height - 80
     for name in TABS:
-        tab = page.get_by_role("tab", name=name)
-        box = tab.bounding_box()
+        box = page.get_by_role("tab", name=name).bounding_box()
         assert box["height"] >= 44
         assert bar["y"] <= box["y"] < height
         assert 0 <= box["x"] <= box["x"] + box["width"] <= width
@@ -226,12 +221,6 @@ def play_by_keyboard(page, env_id):
     page.keyboard.press("Space")
     page.wait_for_turn()
     assert page.moves()[0] == line[0]
-    page.get_by_role("tab", name="Game").focus()
-    for key, name in (("ArrowRight", 1), ("End", -1), ("Home", 0)):
-        page.keyboard.press(key)
-        chosen = page.get_by_role("tab", selected=True)
-        expect(chosen).to_have_text(TABS[name])
-        expect(page.get_by_role("tabpanel")).to_have_count(1)
 
 
 FOCUS = """() => {
@@ -263,6 +252,11 @@ REACHED = (
 def test_the_keyboard_alone_suffices_and_its_focus_is_seen_at_every_control(page):
     for env_id in ("connect_5x4", "tic_tac_toe"):
         play_by_keyboard(page, env_id)
+    page.get_by_role("tab", name="Game").focus()
+    for key, number in (("ArrowRight", 1), ("End", -1), ("Home", 0)):
+        page.keyboard.press(key)
+        expect(page.get_by_role("tab", selected=True)).to_have_text(TABS[number])
+        expect(page.get_by_role("tabpanel")).to_have_count(1)
     page.reload()
     reached = []
     for _ in range(60):
@@ -277,11 +271,6 @@ def test_the_keyboard_alone_suffices_and_its_focus_is_seen_at_every_control(page
 
 
 # ---- colours and motion
-
-
-def background(page):
-    """Return the colour behind everything."""
-    return page.evaluate("() => getComputedStyle(document.body).backgroundColor")
 
 
 HIGHLIGHTED = """all => {
@@ -321,19 +310,23 @@ FORGET_MOTION = """() => new Promise((resolve) => {
 
 def test_colours_and_motion_are_those_that_the_reader_asked_for(open_page, served_url):
     page = open_page(served_url, color_scheme="light")
+
+    def background():
+        return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
     # The theme follows the system until it is chosen.
-    light = background(page)
+    light = background()
     page.emulate_media(color_scheme="dark")
-    dark = background(page)
+    dark = background()
     assert light != dark
     page.emulate_media(color_scheme="light")
     theme = page.get_by_role("button", name="Theme")
     theme.click()
     theme.click()
     assert theme.inner_text() == "Theme: Dark"
-    assert background(page) == dark
+    assert background() == dark
     page.reload()
-    assert background(page) == dark, "it is remembered"
+    assert background() == dark, "it is remembered"
     # In forced colours, what is selected is highlighted.
     page.emulate_media(forced_colors="active")
     page.mouse.move(0, 0)

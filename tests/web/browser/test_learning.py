@@ -105,12 +105,17 @@ def test_a_run_in_training_is_watched_until_its_proof_and_its_end(
     expect(watched(page)).to_have_count(0)
 
 
-def test_a_run_of_a_game_without_rules_shows_its_curves(
+def test_runs_of_a_game_without_rules_and_saved_ones_show_their_curves(
     open_page, own_server, tmp_path
 ):
     training = Trained(tmp_path, "own", env_id="my_game")
     for update in (0, 40):
         training.evaluate(update, PROVEN, snapshot=False, env_id="my_game")
+    saved = Trained(tmp_path, "claims")
+    tiny.save_untrained(saved.run.agent)
+    for update in (0, 5):
+        saved.evaluate(update, PROVEN, snapshot=False)
+    saved.lock.close()
     page = open_page(own_server[0], expected="ERR_")
     page.tab("Learning")
     page.button("Watch it own").click()
@@ -119,16 +124,8 @@ def test_a_run_of_a_game_without_rules_shows_its_curves(
     expect(page.get_by_role("slider", name="As X")).to_be_visible()
     page.says_no("Values of: Run own")
     training.lock.close()
-
-
-def test_curves_of_a_saved_run_are_by_its_file(open_page, own_server, tmp_path):
-    """Its metrics say that it is proven, and the page has not computed them."""
-    run = tmp_path / "runs" / "claims"
-    tiny.save_untrained(run / "agent.safetensors")
-    rows = [made.evaluated(update, PROVEN) for update in (0, 5)]
-    lines = "".join(f"{json_records.to_json(row)}\n" for row in rows)
-    (run / "metrics.jsonl").write_text(lines)
-    page = open_page(own_server[0], expected="ERR_")
+    page.button("Stop watching").click()
+    # The metrics of the saved run say that it is proven; the page has not computed it.
     page.choose_agent("Run claims (network)")
     page.tab("Learning")
     curves = page.get_by_role("region", name="Curves")
