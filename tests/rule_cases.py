@@ -293,10 +293,10 @@ def save_nearly_unbeatable(path: Path) -> Path:
     return path
 
 
-def proven_seat(**fields) -> SeatGrade:
+def proven_seat() -> SeatGrade:
     """Return the part of a grade that says that an agent is proven in a seat."""
     rates = made.rates(1.0, evidence="construction")
-    return SeatGrade(**vars(rates), complete=True, beaten=False, **fields)
+    return SeatGrade(**vars(rates), complete=True, beaten=False)
 
 
 # ---- files that the page refuses, each with a part of the reason

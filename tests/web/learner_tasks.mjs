@@ -1,6 +1,5 @@
 // What the page's learners do, for tests/web/test_learner.py: `node learner_tasks.mjs FOLDER`,
-// with the folder of the page's modules. Reads a task as JSON, [name, arguments], and prints its
-// result as JSON.
+// with the folder of the page's modules. Reads tasks and prints results as page_tasks.mjs does.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -193,5 +192,8 @@ const TASKS = {
   },
 };
 
-const [task, options] = JSON.parse(readFileSync(0, "utf-8"));
-process.stdout.write(JSON.stringify(await TASKS[task](options)));
+const results = [];
+for (const [task, options] of JSON.parse(readFileSync(0, "utf-8"))) {
+  results.push(await TASKS[task](options));
+}
+process.stdout.write(JSON.stringify(results));

@@ -188,3 +188,5 @@ def test_a_proof_that_the_agent_never_loses_does_not_say_who_wins(tmp_path):
     saved_agents.save_agent(agent.with_grade(grade), path)
     shown = compute("provenValues", path=str(path), moves=[])
     assert (shown["state"], shown["text"]) == ("not known", "")
+    verdicts = ["Unbeatable by its file", "Not known: too many positions"]
+    assert compute("verdicts", path=str(path)) == verdicts

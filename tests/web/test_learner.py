@@ -1,16 +1,16 @@
 """The page's learners in JavaScript: an update of theirs is the learner's in Python."""
 
 import base64
-import json
+import functools
 
 import commands
 import jax
 import learners
 import numpy as np
 import optax
+import page_modules
 import pytest
 from marks import mark_slow
-from page_modules import run_node
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.dqn.learner import DQN
@@ -42,11 +42,7 @@ MOVED = {
     "network": {"learning_rate": 0.002, "gamma": 0.7, "epsilon": 0.4},
 }
 """Sliders that a person has moved before the last of these updates."""
-
-
-def compute(task, **options):
-    """Return the result of a task of `learner_tasks.mjs`."""
-    return run_node("web/learner_tasks.mjs", text=json.dumps([task, options]))
+compute = functools.partial(page_modules.compute, program="web/learner_tasks.mjs")
 
 
 def fields_of(sliders):

@@ -1,24 +1,20 @@
 """Corrected agents: their moves, the mark of a correction, and the verdict."""
 
-import dataclasses
 import itertools
 
 import jax
 import numpy as np
 import pytest
 import rule_cases
-import tiny
 from browsing import expect, link
 
-from jax_ttt.config.grade import Grade, Lines
-from jax_ttt.config.settings import Config
+from jax_ttt.config.player_kinds import ALL
 from jax_ttt.games import position_keys
 from jax_ttt.games.played_game import replay
 from jax_ttt.players import saved_agents
 
 pytestmark = pytest.mark.slow
 FOUR = "Connect Four 4 \u00d7 4"
-SEVEN = "Connect Four 7 \u00d7 6"
 
 
 def lines_by_correction(agent, num_moves=4):
@@ -76,41 +72,22 @@ def test_the_corrections_of_an_agent_are_counted_played_and_marked(
         assert ("corrected" in words) == has_mark
 
 
-def save_winner(path):
-    """Save an agent of 7 x 6 whose file says that it wins every game moving first."""
-    config = Config.of(env_id="connect_7x6", hidden_size=8)
-    agent, rng = tiny.untrained(config), np.random.default_rng(0)
-    first = rule_cases.proven_seat(
-        lines=Lines(won=1000, drawn=0, lost=0), corrections=(1000, 0, 234)
-    )
-    agent = dataclasses.replace(
-        agent,
-        params=rule_cases.random_integers(agent.params, rng),
-        corrections=rule_cases.random_corrections(agent, rng),
-    ).with_grade(Grade(env_id=config.env_id, first=first))
-    saved_agents.save_agent(agent, path)
-    return path
-
-
-def test_an_agent_that_wins_every_game_moving_first_is_only_strong_moving_second(
-    page, tmp_path
-):
-    page.add_agent(save_winner(tmp_path / "winner.safetensors"), SEVEN)
-    wins = "Wins every game moving first, proven by its file with 1,234 corrections"
+def test_an_agent_that_wins_every_game_moving_first_is_only_strong_moving_second(page):
+    first = saved_agents.load_agent(ALL["connect-7x6"]).grade.first
+    assert first is not None
+    number = f"{first.num_corrections:,}"
+    wins = f"Wins every game moving first, proven by its file with {number} corrections"
     strong = "The first player can win with best play: as O, the agent is only strong."
-    panel = page.get_by_role("tabpanel", name="Game")
+    page.game("connect_7x6")
+    panel = page.tab("Game")
     # The person begins.
-    page.says("Learned agent at its best: Kept: winner")
+    page.says("Learned agent at its best: Our network")
     expect(panel).to_contain_text(strong)
     expect(panel).not_to_contain_text(wins)
     page.choose("O, the agent starts")
-    page.says("Wins every game (proven, by its file): Kept: winner")
+    page.says("Wins every game (proven, by its file): Our network")
     expect(panel).to_contain_text(f"As X: {wins}.")
     expect(panel).not_to_contain_text(strong)
     page.choose("Random")
     expect(panel).to_contain_text(f"As X: {wins}. {strong}")
     expect(panel.get_by_role("radio", name="Wins every game")).to_have_count(0)
-    page.tab("Proof")
-    expect(page.card("X")).to_contain_text(f"As X: {wins}")
-    expect(page.card("O")).to_contain_text("Not known: too many positions")
-    expect(page.card("O")).to_contain_text(strong)
