@@ -1,7 +1,6 @@
 """What a person does on the page, and what it then shows: by roles, names and texts."""
 
 import contextlib
-import importlib.util
 import os
 import re
 from pathlib import Path
@@ -10,6 +9,7 @@ from urllib.parse import urlencode
 import pytest
 import rule_cases
 import served
+from playwright.sync_api import expect
 
 from tools import screenshots
 
@@ -117,19 +117,12 @@ def chromium():
 
     With BROWSER_TESTS=required, as in CI, a missing browser fails the test.
     """
-    path, api = screenshots.find_chromium(), importlib.util.find_spec("playwright")
-    if path is None or api is None:
-        reason = "there is no chromium on the path, or no Playwright"
+    path = screenshots.find_chromium()
+    if path is None:
+        reason = "there is no chromium on the path"
         assert os.environ.get("BROWSER_TESTS") != "required", reason
         pytest.skip(reason)
     return path
-
-
-def expect(locator):
-    """Return Playwright's assertions; imported here, since it may be missing."""
-    from playwright.sync_api import expect
-
-    return expect(locator)
 
 
 class Page:

@@ -8,7 +8,7 @@ import pytest
 import tiny
 
 from jax_ttt.config.player_kinds import ALL, SHIPPED, SNAPSHOTS
-from jax_ttt.files import json_records, run_folder
+from jax_ttt.files import json_records
 from jax_ttt.files.run_folder import RunFolder
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -83,18 +83,6 @@ def test_the_bytes_of_an_agent_are_those_of_its_file(client, tmp_path):
     assert client.get("/api/agents/file?agent=run/a").content == newest.read_bytes()
     shutil.rmtree(path.parent / "snapshots")
     assert client.get("/api/agents/file?agent=run/a").status_code == 404
-
-
-def test_an_agent_is_found_without_a_list_of_all_runs(files, tmp_path, monkeypatch):
-    path = save_run(tmp_path)
-
-    def list_runs(folder):
-        pytest.fail(f"the runs in {folder} were listed")
-
-    monkeypatch.setattr(run_folder, "runs_in", list_runs)
-    assert files.content("run/a") == path.read_bytes()
-    assert files.content("shipped/table") == TABLE
-    assert files.history("run/a") == []
 
 
 def test_an_agents_name_leads_to_no_other_folder(files, tmp_path):

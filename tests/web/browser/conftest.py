@@ -7,6 +7,7 @@ import shutil
 import browsing
 import pytest
 import tiny
+from playwright.sync_api import expect, sync_playwright
 
 from jax_ttt.web import agent_files, export
 from tools import page_speed
@@ -25,8 +26,6 @@ def browser():
     the tests run loops of their own.
     """
     path = browsing.chromium()
-    from playwright.sync_api import expect, sync_playwright
-
     expect.set_options(timeout=TIMEOUT)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(

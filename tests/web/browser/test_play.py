@@ -218,25 +218,6 @@ def test_choices_hold_from_the_next_game_on_and_are_remembered(page):
     page.says("Casual level of our table")
 
 
-STORED = """(value) => {
-  const names = ["page", "games", "theme", "statistics", "agent.old"];
-  for (const name of names) localStorage.setItem(`jax_ttt.${name}`, value);
-  sessionStorage.setItem("jax_ttt.game.tic_tac_toe", value);
-}"""
-"""Store a text under all names of the page."""
-
-
-def test_whatever_the_browser_has_stored_the_page_opens(page, served_url):
-    for text in ("null", '"text"', "{"):
-        page.evaluate(STORED, text)
-        page.visit(served_url)
-        page.says("Casual")
-        page.play(page.legal()[0])
-    page.choose("Strong")
-    page.play_to_the_end()
-    assert page.counted()["Games"] == 1
-
-
 # ---- faults, other tabs, and time
 
 

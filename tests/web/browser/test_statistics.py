@@ -140,13 +140,24 @@ def test_an_agents_file_is_added_played_downloaded_and_deleted(page, weak, tmp_p
     assert title not in titles(page)
 
 
-def test_without_storage_or_with_a_damaged_one_the_page_plays(open_page, served_url):
-    page = open_page(served_url, viewport={"width": 800, "height": 700})
-    page.evaluate("localStorage.setItem('jax_ttt.statistics', '{')")
-    page.reload()
+STORED = """(value) => {
+  const names = ["page", "games", "theme", "statistics", "agent.old"];
+  for (const name of names) localStorage.setItem(`jax_ttt.${name}`, value);
+  sessionStorage.setItem("jax_ttt.game.tic_tac_toe", value);
+}"""
+"""Store a text under all names of the page."""
+
+
+def test_without_storage_or_with_a_damaged_one_the_page_plays(page, served_url):
+    for text in ("null", '"text"', "{"):
+        page.evaluate(STORED, text)
+        page.visit(served_url)
+        page.says("Casual")
+        page.play(page.legal()[0])
     page.play_to_the_end()
-    damaged = 'Object.values(localStorage).filter((text) => /^"?{"?$/.test(text))'
-    assert len(page.evaluate(damaged)) == 1, "it is set aside, to be repaired"
+    damaged = "Object.keys(localStorage).filter((one) => one.endsWith('.damaged'))"
+    names = page.evaluate(damaged)
+    assert "jax_ttt.statistics.damaged" in names, "it is set aside, to be repaired"
     assert page.counted()["Games"] == 1
     page.add_init_script(
         "Object.defineProperty(window, 'localStorage', { get() { throw Error(); } });"
