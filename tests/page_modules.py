@@ -24,10 +24,15 @@ def printed_by_node(arguments, text=""):
     return json.loads(done.stdout)
 
 
+def run_node(program, *words, text=""):
+    """Return the JSON that a program prints; `program` is its path in this folder."""
+    arguments = [str(HERE / program), str(export.STATIC), *map(str, words)]
+    return printed_by_node(arguments, text=text)
+
+
 def compute_all(tasks, program="page_tasks.mjs"):
     """Return the results of a program's tasks, each a name and arguments."""
-    arguments = [str(HERE / program), str(export.STATIC)]
-    return printed_by_node(arguments, text=json.dumps(tasks))
+    return run_node(program, text=json.dumps(tasks))
 
 
 def compute(task, *, program="page_tasks.mjs", **arguments):

@@ -24,6 +24,13 @@ WIDER = """() => {
 """By how much the page is wider than the screen, and what lies outside it."""
 
 
+def wait_for_frames(page):
+    """Let what follows a change of the screen's size or of the board be shown."""
+    page.evaluate(
+        "new Promise((end) => requestAnimationFrame(() => requestAnimationFrame(end)))"
+    )
+
+
 def show_values(page, are_shown=True):
     """Switch all values on the board on or off."""
     for box in page.get_by_role("checkbox", name=re.compile("values")).all():
@@ -72,6 +79,7 @@ def test_nothing_moves_and_every_state_fits_the_screen_and_is_accessible(
     def check(*state, with_axe=True):
         for width, height in SIZES[screen]:
             page.set_viewport_size({"width": width, "height": height})
+            wait_for_frames(page)
             assert page.evaluate(WIDER) == [0, []], (*state, width)
         if with_axe:
             page.check_with_axe(state)
@@ -302,10 +310,6 @@ NOTE_MOTION = """() => {
   }
 }"""
 """Count the parts of the page that begin to move."""
-FORGET_MOTION = """() => new Promise((resolve) => {
-  requestAnimationFrame(() => requestAnimationFrame(() => resolve(window.moving = 0)));
-})"""
-"""Count anew, after the events of the last frame."""
 
 
 def test_colours_and_motion_are_those_that_the_reader_asked_for(open_page, served_url):
@@ -344,11 +348,12 @@ def test_colours_and_motion_are_those_that_the_reader_asked_for(open_page, serve
             page.emulate_media(reduced_motion=choice)
             page.game(env_id)
             page.new_game()
-            page.evaluate(FORGET_MOTION)
+            wait_for_frames(page)
+            page.evaluate("window.moving = 0")
             for move in (1, 2):
                 page.play(move)
             if choice == "no-preference":
                 page.wait_for_function("window.moving > 0")
             else:
-                page.evaluate("() => new Promise(requestAnimationFrame)")
+                wait_for_frames(page)
                 assert page.evaluate("window.moving") == 0, env_id
