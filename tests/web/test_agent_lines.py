@@ -1,6 +1,7 @@
 """Lines of play of an agent on the page, computed in Node."""
 
 import dataclasses
+import itertools
 
 import jax
 import pytest
@@ -86,10 +87,11 @@ def test_a_look_ahead_has_the_values_of_a_search_without_shortcuts(tmp_path):
     start, late = [[], [2] * 4], [[1, 4, 0, 2, 0, 0, 0, 1, 4, 2, 4], [2, 1, 2, 1, 3, 0]]
     cases = [(1, start), (3, start), (5, late), (7, late[:1])]
     options = [{"path": str(path), "games": g, "depth": depth} for depth, g in cases]
-    for results in compute_all([("lookahead", option) for option in options]):
-        for values, expected in results:
-            assert values == pytest.approx(expected, abs=1e-9)
-    assert [value is None for value in expected] == [True, False, False, False, False]
+    answers = compute_all([("lookahead", option) for option in options])
+    for values, expected in itertools.chain(*answers):
+        assert values == pytest.approx(expected, abs=1e-9)
+    _, last = answers[-1][-1]
+    assert [value is None for value in last] == [True, False, False, False, False]
 
 
 def test_corrections_by_stones_are_those_of_the_grade():
