@@ -1,4 +1,4 @@
-"""The random numbers of updates: independent, and the same for any chunks."""
+"""The random numbers of updates are independent."""
 
 import jax
 import learners

@@ -25,11 +25,7 @@ def test_connect_7x6_is_the_connect_four_of_pgx():
 
 
 @pytest.mark.parametrize(
-    ("env_id", "num_rows"),
-    [
-        ("mnk_4x4_4", 10),
-        pytest.param("connect_4x5", 8 + 5 + 4, marks=pytest.mark.slow),
-    ],
+    ("env_id", "num_rows"), [("mnk_4x4_4", 10), ("connect_4x5", 8 + 5 + 4)]
 )
 def test_a_row_of_four_wins(env_id, num_rows):
     height, width = GAMES[env_id].shape
@@ -60,7 +56,6 @@ def test_an_illegal_move_loses():
     assert state.rewards.tolist()[0][mover] == -1
 
 
-@pytest.mark.slow
 def test_the_tree_of_4x4_has_161029_positions_and_is_a_draw():
     """Both were counted elsewhere, too."""
     env = pgx_games.make_env("connect_4x4")

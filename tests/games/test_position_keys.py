@@ -5,17 +5,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from marks import mark_slow
 from random_games import random_games
 
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.games import pgx_games, position_keys
 from jax_ttt.games.position_keys import Stones
 
-GAMES_WITH_KEYS = ["tic_tac_toe", "connect_four", "mnk_4x4_4"]
 
-
-@pytest.mark.parametrize("env_id", mark_slow(GAMES_WITH_KEYS, "mnk_4x4_4"))
+@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_four", "mnk_4x4_4"])
 def test_a_key_is_one_position_and_gives_its_state(env_id):
     """On the host too, with NumPy."""
 

@@ -37,7 +37,6 @@ def test_tic_tac_toe_has_eight_views():
     assert views().cells.shape == (8, 9)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_four"])
 def test_a_game_played_in_a_view_stays_the_image_of_the_game(env_id):
     env = pgx_games.make_env(env_id)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import tiny
 from flax import nnx
-from marks import mark_slow
 
 from jax_ttt.config import player_kinds
 from jax_ttt.config.errors import AgentError
@@ -151,9 +150,7 @@ def with_other_scales(params, seed):
     return jax.tree_util.tree_map_with_path(changed, params)
 
 
-@pytest.mark.parametrize(
-    "preset", mark_slow(["default", "connect-4x4", "connect-7x6"], "connect-7x6")
-)
+@pytest.mark.parametrize("preset", ["default", "connect-4x4", "connect-7x6"])
 def test_between_layers_stands_a_shift(preset):
     """The scales are powers of two, not above 1, the least that the weights allow."""
     config = PRESETS[preset]

@@ -32,6 +32,7 @@ def test_on_a_smaller_board_a_patch_is_as_long_as_the_board(shape, sizes):
 def test_values_are_those_of_a_loop_and_of_a_linear_layer():
     layer = Convolution(SHAPE, 3, nnx.relu, jnp.float32, nnx.Rngs(0))
     rng = np.random.default_rng(1)
+    assert layer.bias[...].shape == (3, 12), "one for each filter and patch"
     bias = rng.normal(size=(3, 12)).astype(np.float32)
     nnx.update(layer, {"bias": bias})
     planes = rng.normal(size=(5, *SHAPE)).astype(np.float32)

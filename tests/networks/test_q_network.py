@@ -123,7 +123,6 @@ def test_connect_fours_values_are_mirrored_with_the_board():
     assert 16 < same.sum() < 48  # boards that are their own canonical view
 
 
-@pytest.mark.slow
 def test_a_game_without_listed_symmetries_has_no_canonical_views():
     config = CONFIG.replace(env_id="othello", hidden_size=8)
     params = init_params(config)
