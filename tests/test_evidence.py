@@ -167,6 +167,8 @@ def check_player(player, evidence):
         assert match.is_exact == (evidence != "none")
         assert match.first.evidence == match.both.evidence == evidence
         assert ("moves that a player gave" in repr(match)) == (evidence == "asked")
+        if match.is_exact:
+            assert jax_ttt.match("random", player).first.evidence == evidence
     return grade, proof
 
 
