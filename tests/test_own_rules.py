@@ -104,6 +104,7 @@ def test_every_position_has_the_value_of_the_theory(env_id):
     assert env.id == env.init(jax.random.key(0)).env_id == env_id
     check_positions_are_found(env_id)
     assert tree.num_positions == count_positions((3, 4, 5), fewer_objects)
+    assert GAMES[env_id].max_moves == 3 + 4 + 5
     values, all_heaps = policies.minimax_values(tree), heaps_of(tree)
     for position in tree.decisions:
         heaps = all_heaps[position]
@@ -639,12 +640,24 @@ def test_wrong_rules_of_tic_tac_toe_are_refused(reason, changes):
     check_refused(variant(TicTacToe, **changes), reason)
 
 
+def both_win_on_a_full_board(new, *_):
+    """A fault in the last move, long after the positions that are enumerated."""
+    return {"rewards": jnp.where(new._step_count == 16, 1.0, new.rewards)}
+
+
+def test_random_lines_show_a_fault_far_from_the_start_of_a_large_game():
+    faulty = variant(LineGame, after=both_win_on_a_full_board)
+    check_refused(
+        lambda: faulty("connect_4x4", shape=(4, 4), in_a_row=4, falls=True),
+        "must add up to 0; after 16 moves",
+    )
+
+
 def test_what_makes_no_environment_is_refused():
     check_refused(dict, "make_env must return an environment")
     check_refused(lambda: 1 / 0, "make_env")
 
 
-@pytest.mark.slow
 def test_a_game_that_is_registered_again_has_the_new_rules(misere):
     """As when a cell of a notebook runs again after a change of the rules."""
     rates = []
