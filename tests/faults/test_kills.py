@@ -19,11 +19,12 @@ import jax_ttt
 pytestmark = [pytest.mark.slow, pytest.mark.fault]
 
 SMALL = "train --num-envs 8 --hidden-size 8 --eval-games 0 --precision float32 --quiet"
-LONG = f"{SMALL} --num-updates 1500 --eval-every 50 --checkpoint-every 0.02"
-SHORT = f"{SMALL} --num-updates 4 --eval-every 2 --checkpoint-every 0.000001"
-SWEEP = "sweep --preset table --num-envs 8 --first-seed 7 --json"
-FEW = "--num-seeds 2 --num-updates 8"
-BLOCKS = "--num-seeds 12 --num-updates 20 --at-once 4"
+RUN = f"{SMALL} --run-dir runs/one --num-updates"
+LONG = f"{RUN} 1500 --eval-every 50 --checkpoint-every 0.02"
+SHORT = f"{RUN} 4 --eval-every 2 --checkpoint-every 0.000001"
+SWEEP = "sweep --preset table --num-envs 8 --first-seed 7 --json --num-seeds"
+FEW = f"{SWEEP} 2 --num-updates 8"
+BLOCKS = f"{SWEEP} 12 --num-updates 20 --at-once 4"
 
 # Python runs a module of this name at its start. Before each event that changes the
 # current folder it copies this to the folder `COPIES`: a kill would leave the files as
@@ -59,6 +60,11 @@ sys.addaudithook(hook)
 """
 
 
+def lines_in(folder):
+    """Return the file of a run's rows or of a sweep's agents; None if there is none."""
+    return next(iter(folder.glob("runs/**/*.jsonl")), None)
+
+
 def names(run):
     """Return the names of a run's files, without the numbers of checkpoints.
 
@@ -67,45 +73,37 @@ def names(run):
     return sorted(re.sub(r"(checkpoint)-\d+", r"\1", x) for x in as_users.contents(run))
 
 
-def assert_same_run(run, whole):
-    """Compare all that two runs left, but times and their older checkpoints."""
-    same_runs.assert_same_run(run, whole)
-    assert names(run) == names(whole)
+def assert_same(folder, whole):
+    """Compare all that a run or a sweep left, but times and older checkpoints."""
+    run, whole_run = folder / "runs" / "one", whole / "runs" / "one"
+    if whole_run.exists():
+        same_runs.assert_same_run(run, whole_run)
+        assert names(run) == names(whole_run)
+    else:
+        files = [lines_in(folder), lines_in(whole)]
+        mine, others = map(as_users.timeless_lines, files)
+        assert mine == others
 
 
-def assert_same_sweep(folder, whole):
-    path = sweep_in(folder)
-    assert path is not None
-    assert as_users.timeless_lines(path) == as_users.timeless_lines(whole)
+def next_line(line, folder):
+    """Return the command that continues a run or a sweep, or begins it.
 
-
-def next_run(start, run):
-    """Return the command that continues a run, or begins one without a checkpoint."""
-    if not any(run.glob("checkpoint-*")):
-        return f"{start} --run-dir {run}"
-    schedule = start.partition("--checkpoint-every")[2]
-    return f"train --quiet --resume {run} --checkpoint-every{schedule}"
-
-
-def sweep_in(folder):
-    """Return the file of the sweep in a folder, None if there is none."""
-    return next(iter(folder.glob("runs/*.jsonl")), None)
-
-
-def next_sweep(flags, folder):
-    """Return the command that continues a sweep, or begins one without a whole line."""
-    path = sweep_in(folder)
-    if path is not None and b"\n" in path.read_bytes():
-        at_once = re.search(r"--at-once \d+|$", flags)
-        return f"sweep --json --resume {path} {at_once and at_once[0]}".strip()
-    return f"{SWEEP} {flags}"
+    A run without a checkpoint and a sweep without a whole line begin again.
+    """
+    command, file = line.split()[0], lines_in(folder)
+    if command == "train" and any(folder.glob("runs/one/checkpoint-*")):
+        schedule = line.partition("--checkpoint-every")[2]
+        return f"train --quiet --resume runs/one --checkpoint-every{schedule}"
+    if command == "sweep" and file is not None and b"\n" in file.read_bytes():
+        at_once = line.partition("--at-once")
+        return f"sweep --json --resume {file} {at_once[1]}{at_once[2]}"
+    return line
 
 
 def finish(line, run=as_users.run_here, **options):
-    """Run a command to its end; return its stderr."""
+    """Run a command to its end."""
     done = run(line, **options)
     assert done.code == 0, done
-    return done.err
 
 
 def kill_later(process, moment, file):
@@ -113,7 +111,7 @@ def kill_later(process, moment, file):
 
     def size():
         path = file()
-        return path.stat().st_size if path and path.exists() else 0
+        return path.stat().st_size if path else 0
 
     before = size()
     while size() == before and process.poll() is None:
@@ -128,40 +126,25 @@ def kill_later(process, moment, file):
     return process.returncode
 
 
-def test_a_run_that_is_killed_again_and_again_ends_the_same(tmp_path):
-    """At two random moments."""
-    expected, run = tmp_path / "whole", tmp_path / "run"
-    assert finish(f"{LONG} --run-dir {expected}") == ""
-    draw, num_kills = random.Random(0), 0
-    while num_kills < 2:
-        process = as_users.start(next_run(LONG, run), cwd=tmp_path)
-        code = kill_later(process, draw.uniform(0, 0.1), lambda: run / "metrics.jsonl")
-        num_kills += code != 0
-        if code == 0:  # it ended before the moment
-            assert_same_run(run, expected)
-            shutil.rmtree(run)
-    finish(next_run(LONG, run))
-    assert_same_run(run, expected)
-
-
-def test_a_sweep_that_is_killed_again_and_again_ends_the_same(tmp_path, monkeypatch):
+@pytest.mark.parametrize("line", [LONG, BLOCKS], ids=["run", "sweep"])
+def test_what_is_killed_again_and_again_ends_the_same(line, tmp_path, monkeypatch):
     """At two random moments; a block that is not finished is trained again."""
     whole, folder = tmp_path / "whole", tmp_path / "killed"
     whole.mkdir()
     folder.mkdir()
     monkeypatch.chdir(whole)
-    finish(f"{SWEEP} {BLOCKS}")
+    finish(line)
     monkeypatch.chdir(folder)
     draw, num_kills = random.Random(0), 0
     while num_kills < 2:
-        process = as_users.start(next_sweep(BLOCKS, folder), cwd=folder)
-        code = kill_later(process, draw.uniform(0, 0.05), lambda: sweep_in(folder))
+        process = as_users.start(next_line(line, folder), cwd=folder)
+        code = kill_later(process, draw.uniform(0, 0.1), lambda: lines_in(folder))
         num_kills += code != 0
-        if code == 0:
-            assert_same_sweep(folder, sweep_in(whole))
+        if code == 0:  # it ended before the moment
+            assert_same(folder, whole)
             shutil.rmtree(folder / "runs")
-    finish(next_sweep(BLOCKS, folder))
-    assert_same_sweep(folder, sweep_in(whole))
+    finish(next_line(line, folder))
+    assert_same(folder, whole)
 
 
 @pytest.fixture
@@ -189,31 +172,27 @@ def copied(tmp_path):
 
 def add_half_a_line(file):
     """Leave what a process leaves that is killed while it writes a second line."""
-    if file is not None and file.exists() and file.stat().st_size:
+    if file is not None and file.stat().st_size:
         with file.open("ab") as lines:
             lines.write(b'{"event": "ev')
 
 
-def test_a_run_that_is_killed_before_a_write_ends_the_same(copied):
-    folder, copies = copied(f"{SHORT} --run-dir run")
-    assert len(copies) > 20
-    for run in (copy / "run" for copy in copies):
-        if (run / "agent.safetensors").exists():
-            jax_ttt.load(run)
-        else:
-            add_half_a_line(run / "metrics.jsonl")
-        finish(next_run(SHORT, run))
-        assert_same_run(run, folder / "run")
-
-
-def test_a_sweep_that_is_killed_before_a_write_ends_the_same(copied, monkeypatch):
-    folder, copies = copied(f"{SWEEP} {FEW}")
-    assert len(copies) > 4
+@pytest.mark.parametrize(
+    ("line", "more_than"), [(SHORT, 20), (FEW, 4)], ids=["run", "sweep"]
+)
+def test_what_is_killed_before_a_write_ends_the_same(
+    line, more_than, copied, monkeypatch
+):
+    folder, copies = copied(line)
+    assert len(copies) > more_than
     for copy in copies:
         monkeypatch.chdir(copy)
-        add_half_a_line(sweep_in(copy))
-        line = next_sweep(FEW, copy)
-        if "resume" not in line:
+        if (copy / "runs" / "one" / "agent.safetensors").exists():
+            jax_ttt.load(copy / "runs" / "one")
+        else:
+            add_half_a_line(lines_in(copy))
+        again = next_line(line, copy)
+        if again == FEW:
             shutil.rmtree(copy / "runs", ignore_errors=True)
-        finish(line)
-        assert_same_sweep(copy, sweep_in(folder))
+        finish(again)
+        assert_same(copy, folder)
