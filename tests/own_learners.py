@@ -86,14 +86,8 @@ class OneLayer(nnx.Module):
         return jnp.tanh(self.layer(planes.reshape(len(planes), -1)))
 '''
 
-SAME = '''"""A DQN with nothing changed."""
-
-import jax_ttt
-
-
-class Same(jax_ttt.DQN):
-    pass
-'''
+SAME = "import jax_ttt\n\n\nclass Same(jax_ttt.DQN):\n    pass\n"
+"""A DQN with nothing changed."""
 
 FIELDS: dict[str, Any] = {**tiny.FIELDS, "preset": "plain"}
 """Settings of a short run."""

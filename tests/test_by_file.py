@@ -65,12 +65,9 @@ def test_a_loaded_agent_has_the_grade_of_its_file(edited, tmp_path):
     assert "by its file" not in repr(grade)
 
 
-def test_a_run_that_has_ended_is_graded_again_or_is_by_its_file(edited, capsys):
-    assert commands.run(train, ["--resume", str(edited.path)]) == 0
-    out, _ = capsys.readouterr()
-    assert "unbeatable" not in out
-    assert commands.run(train, ["--resume", str(edited.path), "--json"]) == 0
-    result = json.loads(capsys.readouterr().out)
+def test_a_run_that_has_ended_is_graded_again_or_is_by_its_file(edited, run_command):
+    assert "unbeatable" not in run_command(train, "--resume", edited.path).out
+    result = json.loads(run_command(train, "--resume", edited.path, "--json").out)
     if read_settings(edited.path).config.env_id == "tic_tac_toe":
         assert result["verdict"].startswith("beatable: ")
         assert result["grade"]["unbeatable"] is False
@@ -81,16 +78,14 @@ def test_a_run_that_has_ended_is_graded_again_or_is_by_its_file(edited, capsys):
 
 
 def test_lists_curves_and_the_page_show_results_by_their_files(
-    edited, tmp_path, capsys
+    edited, tmp_path, run_command
 ):
     folder = edited.path.parent
-    assert commands.run(runs, [str(folder)]) == 0
-    assert "each result is by its file" in capsys.readouterr().out
-    assert commands.run(runs, [str(folder), "--json"]) == 0
-    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert "each result is by its file" in run_command(runs, folder).out
+    (run,) = json.loads(run_command(runs, folder, "--json").out)["runs"]
     assert run["grade"]["by_file"] is True
     path = tmp_path / "curve.svg"
-    assert commands.run(plot, [str(edited.path), "--svg", str(path)]) == 0
+    run_command(plot, edited.path, "--svg", path)
     assert "proven from update 0 on, by its file" in path.read_text("utf-8")
     rows = AgentCollection(folder).history("run/run")
     assert len(rows) == 3

@@ -9,7 +9,6 @@ import json
 import re
 from typing import Any
 
-import commands
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -197,15 +196,14 @@ def test_a_function_is_called_what_its_evidence_allows(kind, env_id, best_moves)
         for name in names
     ],
 )
-def test_a_built_in_player_is_called_what_its_evidence_allows(env_id, name, capsys):
+def test_a_built_in_player_is_called_what_its_evidence_allows(
+    env_id, name, run_command
+):
     evidence = NAMES[env_id][name]
     check_player(jax_ttt.player(name, env_id=env_id), evidence)
     flags = [name, "--env-id", env_id, "--games", "4"]
-    for as_json in ([], ["--json"]):
-        assert commands.run(evaluate, [*flags, *as_json]) == 0
-        out = capsys.readouterr().out
-        check_text("" if as_json else out, evidence)
-        check_json(json.loads(out) if as_json else None, evidence)
+    check_text(run_command(evaluate, *flags).out, evidence)
+    check_json(json.loads(run_command(evaluate, *flags, "--json").out), evidence)
 
 
 def test_an_agent_of_a_larger_game_has_evidence():
@@ -263,7 +261,7 @@ PROGRAMS = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("env_id", "answer", "evidence"), PROGRAMS)
 def test_a_program_is_called_what_its_evidence_allows(
-    env_id, answer, evidence, tmp_path, capsys
+    env_id, answer, evidence, tmp_path, run_command
 ):
     name = PlayerProgram(tmp_path, answer).name
     player = jax_ttt.player(name, env_id=env_id)
@@ -277,25 +275,22 @@ def test_a_program_is_called_what_its_evidence_allows(
             check_player(jax_ttt.player(f"blend:1:{name}"), evidence)
     flags = [name, "--env-id", env_id, "--games", "4"]
     path = tmp_path / "certificate.json"
-    code = commands.run(evaluate, [*flags, "--certificate", str(path)])
-    assert (code, path.exists()) == ((0, True) if grade.unbeatable else (2, False))
+    code = 0 if grade.unbeatable else 2
+    run_command(evaluate, *flags, "--certificate", path, code=code)
+    assert path.exists() == (code == 0)
     if grade.unbeatable:
         words = json.loads(path.read_text())["player"]
         assert words == f"program:COMMAND, {CONDITION[0]}"
-    capsys.readouterr()
-    assert commands.run(evaluate, [*flags, "--json"]) == 0
-    result = json.loads(capsys.readouterr().out)
+    result = json.loads(run_command(evaluate, *flags, "--json").out)
     check_json(result, evidence)
     assert ("note" in result["grade"]) == (evidence == "none")
-    assert commands.run(evaluate, flags) == 0
-    check_text(capsys.readouterr().out, evidence)
-    assert commands.run(arena, [name, "random", *flags[1:], "--json"]) == 0
-    pair = json.loads(capsys.readouterr().out)["pairs"][1]
+    check_text(run_command(evaluate, *flags).out, evidence)
+    match = [name, "random", *flags[1:]]
+    pair = json.loads(run_command(arena, *match, "--json").out)["pairs"][1]
     assert pair["evidence"] == (evidence if env_id == SMALL else "none")
     is_exact = env_id == SMALL and evidence == "asked"
     assert (pair["num_games"] == 0) == is_exact
-    assert commands.run(arena, [name, "random", *flags[1:]]) == 0
-    text = " ".join(capsys.readouterr().out.split())
+    text = " ".join(run_command(arena, *match).out.split())
     assert ("of some players by the moves that they gave" in text) == is_exact
     player.close()
 

@@ -45,15 +45,9 @@ def answer(grade):
 
 
 @pytest.fixture
-def run_json(capsys):
+def run_json(run_command):
     """Return a function that runs a command and returns the JSON that it prints."""
-
-    def run(module, *words):
-        capsys.readouterr()
-        assert commands.run(module, [*map(str, words), "--json"]) == 0
-        return json.loads(capsys.readouterr().out)
-
-    return run
+    return lambda *words: json.loads(run_command(*words, "--json").out)
 
 
 def agent_answers(path, run_json):

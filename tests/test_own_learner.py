@@ -197,18 +197,18 @@ def test_each_seed_alone_is_the_same_among_many(plain):
             np.testing.assert_allclose(one, other, atol=1e-5)
 
 
-def test_a_sweep_varies_settings_of_the_learner(plain, tmp_path, monkeypatch, capsys):
+def test_a_sweep_varies_settings_of_the_learner(
+    plain, tmp_path, monkeypatch, capsys, run_command
+):
     monkeypatch.chdir(tmp_path)
     words = ["--learner", plain, "--num-seeds", "2", "--grid", "step_size=0.1,0.2"]
-    assert commands.run(SWEEP, [*FLAGS, *words, "--json"]) == 0
-    result = json.loads(capsys.readouterr().out)
+    result = json.loads(run_command(SWEEP, *FLAGS, *words, "--json").out)
     sizes = [group["settings"] for group in result["groups"]]
     assert sizes == [{"step_size": 0.1}, {"step_size": 0.2}]
     assert [len(group["agents"]) for group in result["groups"]] == [2, 2]
     again = ["--resume", result["file"], "--learner", plain]
-    assert commands.run(SWEEP, again) == 0
     flag = f"--learner {plain}"
-    assert f"--resume {result['file']} {flag} --csv" in capsys.readouterr().out
+    assert f"--resume {result['file']} {flag} --csv" in run_command(SWEEP, *again).out
     line = refusal(capsys, SWEEP, *again, "--step-size", "0.7")
     assert line.startswith("--step-size must be left out with --resume")
     line = refusal(capsys, SWEEP, *words[:4], "--grid", "step_size=2")
@@ -247,7 +247,7 @@ def test_presets_of_a_learner(plain, folder):
 
 
 def test_an_agent_is_played_corrected_and_certified(
-    network_run, folder, one_layer, capsys
+    network_run, folder, one_layer, run_command
 ):
     agent = network_run.agent
     assert jax_ttt.grade(agent).evidence == "construction"
@@ -260,12 +260,14 @@ def test_an_agent_is_played_corrected_and_certified(
     assert result.grade.unbeatable is True
     path, certificate = folder / "corrected.safetensors", folder / "certificate.json"
     jax_ttt.save(result.agent, path)
-    words = [path, "--learner", one_layer, "--certificate", certificate]
-    assert commands.run(EVALUATE, [*map(str, words)]) == 0
+    words = ["--learner", one_layer, "--certificate", certificate]
+    run_command(EVALUATE, path, *words)
     assert certificate.exists()
 
 
-def test_commands_ask_for_the_file(unloaded, plain_run, plain, tmp_path, capsys):
+def test_commands_ask_for_the_file(
+    unloaded, plain_run, plain, tmp_path, capsys, run_command
+):
     """As in a new process; a file with another source is not the file."""
     rule = f"{plain_run / 'agent.safetensors'}: made with Plain of plain.py, SHA-256 "
     for name, *words in (
@@ -284,21 +286,19 @@ def test_commands_ask_for_the_file(unloaded, plain_run, plain, tmp_path, capsys)
     line = refusal(capsys, EVALUATE, plain_run, "--learner", other)
     assert line.startswith(rule)
     assert line.endswith("but the Plain that is loaded has another source")
-    words = [str(plain_run), "--learner", plain, "--json"]
-    assert commands.run(EVALUATE, words) == 0
-    result = json.loads(capsys.readouterr().out)
+    file = ["--learner", plain]
+    result = json.loads(run_command(EVALUATE, plain_run, *file, "--json").out)
     assert result["grade"]["unbeatable"] is False
-    assert commands.run(ARENA, [words[0], "random", *words[1:]]) == 0
-    assert json.loads(capsys.readouterr().out)["env_id"] == "tic_tac_toe"
-    assert commands.run(RUNS, [str(plain_run.parent), *words[1:3]]) == 0
-    assert "whole" in capsys.readouterr().out
+    result = json.loads(run_command(ARENA, plain_run, "random", *file, "--json").out)
+    assert result["env_id"] == "tic_tac_toe"
+    assert "whole" in run_command(RUNS, plain_run.parent, *file).out
 
 
 # A run that stops.
 
 
 def test_an_interrupted_run_continues_bit_for_bit(
-    plain, plain_run, tmp_path, capsys, monkeypatch
+    plain, plain_run, tmp_path, capsys, run_command, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
     words = ["--learner", plain, "--step-size", "0.25", "--run-dir", "cut"]
@@ -306,8 +306,8 @@ def test_an_interrupted_run_continues_bit_for_bit(
     assert commands.run(TRAIN, [*FLAGS, *words], on_step=stop) == 130
     flag = f"--learner {plain}"
     assert f"train --resume cut {flag}" in capsys.readouterr().err
-    assert commands.run(TRAIN, ["--resume", "cut", "--learner", plain]) == 0
-    assert f"evaluate cut {flag}" in capsys.readouterr().out
+    out = run_command(TRAIN, "--resume", "cut", "--learner", plain).out
+    assert f"evaluate cut {flag}" in out
     assert_same_run(tmp_path / "cut", plain_run)
     settings = read_settings(tmp_path / "cut" / "config.json").config
     assert own_of(settings).settings["step_size"] == 0.25

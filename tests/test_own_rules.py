@@ -203,7 +203,7 @@ SQUARES = ["u", *(f"{row}{column}" for row in "abc" for column in "123")][:9]
 
 @pytest.mark.slow
 def test_a_game_of_stones_has_a_users_names_of_moves_and_board(
-    misere, capsys, monkeypatch
+    misere, run_command, monkeypatch
 ):
     jax_ttt.register_game("misere_g", misere, move_names=SQUARES)
     line = str(jax_ttt.prove(first_legal, env_id="misere_g", seat="second"))
@@ -211,8 +211,7 @@ def test_a_game_of_stones_has_a_users_names_of_moves_and_board(
     lines = iter(["?", "zz", "b1", "u", "u", "review", "quit"])
     monkeypatch.setattr("builtins.input", lambda *_: next(lines))
     words = ["minimax", "--env-id", "misere_g", "--side", "x", "--seed", "1"]
-    assert commands.run(PLAY, words) == 0
-    out = capsys.readouterr().out
+    out = run_command(PLAY, *words).out
     assert "a move    play it" in out
     assert "'zz'? type a legal move" in out
     assert "'u'? type a legal move" in out
@@ -783,36 +782,34 @@ def test_a_sweep_continues_by_the_command_that_it_prints(
 
 
 @pytest.mark.slow
-def test_the_commands_that_a_run_prints_name_the_file(unregistered, tmp_path, capsys):
-    words = ["--rules", str(FILE), "--env-id", "nim", "--preset", "table"]
-    words += ["--num-updates", "1", "--run-dir", str(tmp_path / "my run")]
-    assert commands.run(TRAIN, words) == 0
-    out = capsys.readouterr().out
-    path = shlex.quote(str(tmp_path / "my run"))
+def test_the_commands_that_a_run_prints_name_the_file(
+    unregistered, tmp_path, run_command
+):
+    rules, folder = ["--rules", FILE], tmp_path / "my run"
+    words = ["--env-id", "nim", "--preset", "table", "--num-updates", 1]
+    out = run_command(TRAIN, *rules, *words, "--run-dir", folder).out
+    path = shlex.quote(str(folder))
     assert f"next: python -m jax_ttt.evaluate {path} --rules {FILE}" in out
     for env_id in NIM:
         del GAMES[env_id]
-    assert commands.run(RUNS, [str(tmp_path), "--rules", str(FILE)]) == 0
-    assert str(tmp_path / "my run") in capsys.readouterr().out
+    assert str(folder) in run_command(RUNS, tmp_path, *rules).out
 
 
-def test_commands_run_the_file_first(unregistered, agent_path, capsys, monkeypatch):
+def test_commands_run_the_file_first(
+    unregistered, agent_path, capsys, run_command, monkeypatch
+):
     """It has the names of moves that a person types."""
-    words = [str(agent_path), "--rules", str(FILE), "--seat", "first", "--games", "0"]
-    assert commands.run(EVALUATE, words) == 0
-    out = capsys.readouterr().out
+    words = [agent_path, "--rules", FILE]
+    out = run_command(EVALUATE, *words, "--seat", "first", "--games", 0).out
     assert "beatable: a shortest line that beats it, playing as X" in out
     lines = iter(["zz", "a3", "quit"])
     monkeypatch.setattr("builtins.input", lambda *_: next(lines))
-    words = [str(agent_path), "--rules", str(FILE), "--seed", "1"]
-    assert commands.run(PLAY, words) == 0
-    out = capsys.readouterr().out
+    out = run_command(PLAY, *words, "--seed", 1).out
     assert "legal moves: a1 a2 a3 b1" in out
     assert "type a legal move" in out
     assert "  a\n" in out
     for flag in ("--policy-csv", "--certificate"):  # only of boards of stones
-        line = refusal(capsys, EVALUATE, agent_path, flag, "file")
-        assert "got 'nim'" in line
+        assert "got 'nim'" in refusal(capsys, EVALUATE, agent_path, flag, "file")
 
 
 def test_all_commands_but_two_have_the_flag():
@@ -882,7 +879,7 @@ def test_a_file_hides_no_module_of_python(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_command_takes_the_only_game_of_the_file(
-    misere, tmp_path, capsys, monkeypatch
+    misere, tmp_path, run_command, monkeypatch
 ):
     monkeypatch.delitem(GAMES, "misere")
     rules = ["--rules", str(MISERE)]
@@ -896,15 +893,15 @@ def test_a_command_takes_the_only_game_of_the_file(
         ("minimax", "misere"),
         ("shipped:table", "tic_tac_toe"),  # a saved agent names its game itself
     ):
-        assert commands.run(EVALUATE, [player, *rules, "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["grade"]["env_id"] == env_id
-    assert commands.run(ARENA, ["minimax", "random", *rules, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["env_id"] == "misere"
+        result = json.loads(run_command(EVALUATE, player, *rules, "--json").out)
+        assert result["grade"]["env_id"] == env_id
+    result = json.loads(run_command(ARENA, "minimax", "random", *rules, "--json").out)
+    assert result["env_id"] == "misere"
     games = []
     monkeypatch.setattr(
         Dialogue, "play_games", lambda self: games.append(self.opponent.env_id)
     )
-    assert commands.run(PLAY, ["minimax", *rules]) == 0
+    run_command(PLAY, "minimax", *rules)
     assert games == ["misere"]
 
 
