@@ -100,7 +100,6 @@ def test_a_number_of_updates_that_the_program_is_compiled_for_has_the_same_bits(
     assert are_equal(trained[0], state)
 
 
-@pytest.mark.slow
 def test_a_chunk_draws_new_random_numbers_for_each_of_many_updates(trained):
     """More updates than those whose random numbers are drawn at once."""
     whole = do_chunks(CONFIG, start(0), 120)
@@ -142,7 +141,6 @@ def test_the_agent_is_the_average_of_its_weights_which_does_not_change_the_train
     assert are_equal(trained[0].average_params, trained[0].params)
 
 
-@pytest.mark.slow
 def test_the_target_network_is_copied_every_few_updates():
     state = start(0, SGD)
     expected = state.params

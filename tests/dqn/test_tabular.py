@@ -133,7 +133,6 @@ def transition(cells, action, reward):
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("key", ["position", "after-state"])
 def test_a_board_and_its_mirror_image_share_their_entries_and_moves(key):
     """Values learned in one view are found in another."""

@@ -7,7 +7,6 @@ import subprocess
 import four_in_a_row
 import numpy as np
 import pytest
-from marks import mark_slow
 
 from jax_ttt.config.game_facts import GAMES
 from jax_ttt.games import position_keys
@@ -52,7 +51,7 @@ def answers(env_id, goal, boards, order):
     return solver.keeping_moves(keys_of(env_id, boards), np.array(order)).tolist()
 
 
-@pytest.mark.parametrize("goal", mark_slow(GOALS, "not-lose"))
+@pytest.mark.parametrize("goal", GOALS)
 def test_a_move_is_the_first_one_in_order_that_keeps_the_goal(goal):
     rng, rows = random.Random(0), 4
     boards = [random_game(rng, rows, 4, rng.randint(8, 15))[1] for _ in range(400)]
@@ -74,7 +73,6 @@ def test_a_move_is_the_first_one_in_order_that_keeps_the_goal(goal):
     assert answers("connect_4x4", goal, boards, orders) == expected
 
 
-@pytest.mark.slow
 def test_an_answer_does_not_depend_on_the_questions_before_it():
     rng = random.Random(1)
     boards = [random_game(rng, 6, 7, rng.randint(20, 30))[1] for _ in range(200)]

@@ -77,7 +77,7 @@ SMALL = [
 
 
 @pytest.mark.parametrize("env_id", mark_slow(SMALL, "connect_6x5"))
-def test_the_result_with_best_play_is_that_ofexact_play(env_id):
+def test_the_result_with_best_play_is_that_of_exact_play(env_id):
     """A draw: before the first move, one can avoid a loss and can't enforce a win."""
     env_state = Game.start(env_id).state
     keys = position_keys.keys_of(env_id, env_state)
@@ -118,13 +118,10 @@ def begins_again(search):
     return stones != sorted(stones)
 
 
-LATE = [
-    ("tic_tac_toe", "first", 5),
-    pytest.param("connect_4x4", "second", 8, marks=pytest.mark.slow),
-]
-
-
-@pytest.mark.parametrize(("env_id", "seat", "first_level"), LATE)
+@pytest.mark.parametrize(
+    ("env_id", "seat", "first_level"),
+    [("tic_tac_toe", "first", 5), ("connect_4x4", "second", 8)],
+)
 def test_without_exact_play_of_few_stones_a_wrong_move_is_taken_back(
     env_id, seat, first_level
 ):

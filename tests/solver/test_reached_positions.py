@@ -115,7 +115,6 @@ def test_a_recursive_search_finds_the_same(seat):
     assert sum(int(mark.sum()) for mark in marks) == len(losing)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seat", SEATS)
 def test_a_random_policy_has_the_results_of_the_tree(seat, host_tree):
     noise = np.random.default_rng(0).random(host_tree.legal_action_mask.shape)
