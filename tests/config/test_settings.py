@@ -411,3 +411,13 @@ def test_networks_that_differ_only_in_training_have_one_architecture():
     assert Config.of(**TRAINING_ONLY).architecture == Config().architecture
     for field, value in ARCHITECTURE.items():
         assert Config.of(**{field: value}).architecture != Config().architecture
+
+
+def test_the_heads_follow_from_the_backup():
+    for text, heads in (
+        ("", "value"),
+        ("double=true", "value"),
+        ("backup=two-ply", "value-and-reply"),
+        ("double=true network=table", "two-tables"),
+    ):
+        assert Config.of(**fields_of(text)).architecture.head_kind == heads
