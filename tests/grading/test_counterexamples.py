@@ -54,7 +54,6 @@ def test_a_round_finds_what_evaluate_finds_and_the_agents_choices(agent, grades)
     assert (position_keys.legal_action_mask(ENV, stones).sum(axis=1) > 1).all()
 
 
-@pytest.mark.slow
 def test_past_the_limit_counterexamples_come_from_a_sample(agent, grades, monkeypatch):
     config = CONFIG.replace(max_positions=200)
     _, all_keys = find(agent.params)

@@ -1,7 +1,6 @@
 """The values of moves and the review of a game, compared with independent rules."""
 
 import numpy as np
-import pytest
 import rules
 import tiny
 
@@ -12,7 +11,6 @@ from jax_ttt.grading.move_values import agent_values, best_play_values, review_m
 SIGN = {"X": 1, "O": -1}
 
 
-@pytest.mark.slow
 def test_values_are_exact_and_the_agents_own_where_these_exist():
     """O must take the centre after a corner. Mirrored moves have the same q-value."""
     agent = tiny.untrained(Config.of(hidden_size=8))
