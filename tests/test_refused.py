@@ -24,6 +24,7 @@ FLAGS = [
     ("train hello", "hello"),
     ("train --lr 0.1", "there is no flag --lr; did you mean --learning-rate?"),
     ("train --lr=0.1", "did you mean --learning-rate?"),
+    ("train --lr-end 0.1", "did you mean --learning-rate-end?"),
     ("train --epochs 10", "did you mean --num-updates?"),
     ("train --batch-size 8", "did you mean --num-envs or --replay-batch?"),
     ("arena --game 3", "did you mean --env-id or --games?"),
