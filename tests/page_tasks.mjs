@@ -446,6 +446,37 @@ const TASKS = {
     return { told, count, loaded };
   },
 
+  // How often a Resource has begun a load that fails, when it is asked for after these seconds.
+  async retries({ seconds }) {
+    const resource = new Resource();
+    let count = 0;
+    const load = async () => {
+      count += 1;
+      throw new Error("It failed.");
+    };
+    const { now } = performance;
+    const counts = [];
+    for (const second of seconds) {
+      performance.now = () => 1000 * second;
+      resource.get("one", load);
+      await new Promise((resolve) => setTimeout(resolve));
+      counts.push(count);
+    }
+    performance.now = now;
+    return counts;
+  },
+
+  // What a Resource shows where a newer version arrives before the one that was loaded first.
+  async overtaken() {
+    const resource = new Resource();
+    let end = null;
+    const old = resource.load("one", () => new Promise((resolve) => (end = resolve)), 1);
+    await resource.load("one", async () => "new", 2);
+    end("old");
+    await old;
+    return resource.get("one", null, 2).value;
+  },
+
   // What a Resource that keeps two keys loads, when these keys are asked for.
   async loadedKeys({ keys }) {
     const resource = new Resource({ max: 2 });

@@ -11,7 +11,6 @@ from types import SimpleNamespace
 
 import pytest
 import rules
-from marks import mark_slow
 
 FOLDER = Path(__file__).parents[1] / "docs" / "exercises"
 
@@ -264,7 +263,7 @@ def test_a_fault_is_named_with_its_line(lines, limit, message, tmp_path):
     assert re.match(rf"exercises\.py, line {number}: {re.escape(message)}", text)
 
 
-@pytest.mark.parametrize("exit_code", mark_slow([0, 1], 1))
+@pytest.mark.parametrize("exit_code", [0, 1])
 def test_a_function_that_ends_python_is_not_right(exit_code, tmp_path):
     source = filled(6, f"__import__('os')._exit({exit_code})")
     (tmp_path / "exercises.py").write_text(source, "utf-8")

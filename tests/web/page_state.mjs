@@ -98,11 +98,13 @@ const { readAgent } = await load("files/agent_file.js");
 const { makeState } = await load("state/page_state.js");
 const { checkAllLines } = await load("state/checks.js");
 
+const sleep = (time) => new Promise((resolve) => wait(resolve, time));
+
 async function until(isSo) {
   const begin = performance.now();
   while (!isSo()) {
     if (performance.now() - begin > 60_000) throw new Error(`it never holds: ${isSo}`);
-    await new Promise((resolve) => wait(resolve, 1));
+    await sleep(1);
   }
 }
 
@@ -168,20 +170,30 @@ const VISITS = {
       if (position) boards.push(rules.key(position));
     });
     await until(() => boards.filter((board) => board === rules.key(rules.start)).length > 3);
+    page.selfPlay.pause();
+    await sleep(100);
+    const shown = boards.length;
+    await sleep(100);
+    const isPaused = boards.length === shown;
     page.play.openPanel("settings");
     const { position, values } = page.selfPlay;
-    return { boards, after: { position, values }, moves: page.play.game.moves };
+    return { boards, isPaused, after: { position, values }, moves: page.play.game.moves };
   },
 
-  // What is said in a game in which O's first move gives the draw away, and values are shown then.
+  // What is said in a game in which O's first move gives the draw away, and values are shown then;
+  // and in an analysis with another such move.
   async mistake() {
-    const page = await open("#game=tic_tac_toe&moves=&side=o&level=full&tab=settings");
+    const page = await open("#game=tic_tac_toe&moves=&side=o&level=full");
     const { play } = page;
     await until(() => play.game.isPersonsTurn && play.opponent.loaded);
     play.act(1);
     await until(() => play.game.isPersonsTurn && page.shown.marks()[1]);
     page.shown.showLayer("numbers", true);
-    return said;
+    play.setMode("analysis");
+    play.newGame();
+    for (const action of [1, 3]) play.act(action);
+    await until(() => page.shown.marks()[1]);
+    return { said, panel: page.settings.panel };
   },
 
   // What is known of the first agent where its check is stopped. Then what a check of all lines
@@ -204,8 +216,8 @@ const VISITS = {
     return { stopped, checks };
   },
 
-  // What the tab "Learn" is about, and what is on the board: in a training of a table, in another
-  // game, and after a move.
+  // What the tab "Learn" is about, and what is on the board: before and in a training of a table,
+  // in another game, and after a move; and how many games of the person the table learns.
   async learn() {
     const page = await open();
     const { learn, navigation, play } = page;
@@ -216,7 +228,9 @@ const VISITS = {
       const isTraining = { subject: subject.learning === training, board: onBoard === training };
       seen.push({ ...isTraining, choices, title: shownCurves.title });
     };
+    note();
     learn.watchOne();
+    learn.training.learnsFromPeople = true;
     await until(() => learn.training.rows.length > 0);
     note();
     navigation.openGame("connect_5x4");
@@ -225,7 +239,12 @@ const VISITS = {
     await until(() => play.game.isPersonsTurn);
     play.act(0);
     note();
-    return seen;
+    while (!play.game.isOver) {
+      await until(() => play.game.isPersonsTurn || play.game.isOver);
+      play.act(play.game.rules.legal(play.game.position)[0]);
+    }
+    await until(() => learn.training.figures.people_games > 0);
+    return { seen, games: learn.training.figures.people_games };
   },
 };
 

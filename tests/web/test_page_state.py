@@ -3,12 +3,13 @@
 The browser's tests, which are slow, see the same on the screen.
 """
 
+import dataclasses
 import itertools
 
 import rules
 from page_modules import run_node
 
-from jax_ttt.config.grade import Grade, Rates, SeatGrade
+from jax_ttt.config.grade import Lines, Rates, SeatGrade
 from jax_ttt.config.player_kinds import SHIPPED
 from jax_ttt.players import saved_agents
 
@@ -42,33 +43,46 @@ def test_the_first_screen_shows_whole_games_of_the_agent_that_begin_at_random():
         if before == EMPTY:
             first_moves.append(after.index("X"))
     assert first_moves[:3] == [0, 4, 8]
+    assert report["isPaused"]
     assert report["after"] == {"position": None, "values": None}, "in a tab"
     assert report["moves"] == [], "the person's game is not touched"
 
 
-def test_a_mistake_is_said_once_when_it_is_judged():
-    mistakes = [text for text in visit("mistake", TABLE) if "mistake" in text]
+def test_a_mistake_is_said_once_when_it_is_judged_and_not_in_an_analysis():
+    report = visit("mistake", TABLE)
+    mistakes = [text for text in report["said"] if text.startswith("Your move")]
     assert mistakes == ["Your move was a mistake: from a draw to a loss."]
+    assert report["panel"] == "settings", "a link leads past the first screen"
 
 
 def test_a_check_of_all_lines_says_whether_a_file_tells_the_truth(tmp_path):
-    agent, path = saved_agents.load_agent(TABLE), tmp_path / "agent.safetensors"
-    first = SeatGrade(**vars(Rates.sampled([0, 0, 0])), beaten=True)
-    grade = Grade(env_id="tic_tac_toe", first=first, second=agent.grade.second)
-    saved_agents.save_agent(agent.with_grade(grade), path)
+    agent = saved_agents.load_agent(TABLE)
+    unknown, first = Rates.sampled([0, 0, 0]), agent.grade.first
+    assert first is not None
+    claims = [
+        SeatGrade(**vars(unknown), beaten=True),
+        dataclasses.replace(first, lines=Lines(won=100, drawn=0, lost=0)),
+    ]
+    paths = [tmp_path / f"{number}.safetensors" for number in range(len(claims))]
+    for claim, path in zip(claims, paths, strict=True):
+        grade = dataclasses.replace(agent.grade, first=claim)
+        saved_agents.save_agent(agent.with_grade(grade), path)
     same = "The same result: 101 lines as X and 637 lines as O, 0 lost"
     other = same.replace(
         "The same result", "Not the result that is shown, or that its file has"
     )
-    report = visit("checks", TABLE, path)
-    assert report["checks"] == [[same, False], [other, True]]
+    report = visit("checks", TABLE, *paths)
+    assert report["checks"] == [[same, False], [other, True], [other, True]]
     assert report["stopped"] == "Not known", "whatever the file says"
 
 
 def test_the_tab_learn_is_about_the_training_in_its_own_game_only():
-    begun, elsewhere, moved = visit("learn", TABLE)
+    report = visit("learn", TABLE)
+    before, begun, elsewhere, moved = report["seen"]
     training = {"choices": ["training"], "title": "The table you trained"}
     assert begun == {"subject": True, "board": True} | training
     assert moved == {"subject": True, "board": False} | training
+    assert report["games"] == 1, "the person's game is learned"
+    assert before["title"] == "Run 0 (table)", "the selected agent"
     nothing = {"choices": [], "title": ""}
     assert elsewhere == {"subject": False, "board": False} | nothing

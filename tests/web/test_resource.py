@@ -22,3 +22,11 @@ def test_a_replaced_load_is_made_again_and_a_failed_one_is_told_and_not_repeated
 
 def test_what_was_asked_for_last_is_kept():
     assert compute("loadedKeys", keys=[*"abacab"]) == ["a", "b", "c", "b"]
+
+
+def test_a_failed_load_is_repeated_after_ten_seconds():
+    assert compute("retries", seconds=[0, 9, 11, 12, 22]) == [1, 1, 2, 2, 3]
+
+
+def test_an_older_version_that_arrives_late_is_not_shown():
+    assert compute("overtaken") == "new"
