@@ -14,7 +14,7 @@ from flax import nnx
 import jax_ttt
 from jax_ttt.config.errors import Refused, SettingError
 from jax_ttt.config.game_facts import GAMES, SEATS
-from jax_ttt.config.settings import Config
+from jax_ttt.config.settings import AgentPrecision, Config
 from jax_ttt.grading import correcting, grader, search_grade
 from jax_ttt.networks import integer_network
 from jax_ttt.players import registry, saved_agents
@@ -252,8 +252,9 @@ def test_integers_that_are_not_possible_are_refused(fields, message):
 )
 def test_weights_are_as_asked_for_or_integers_in_large_games(env_id, auto):
     agent = untrained(env_id)
-    for precision, expected in (("auto", auto), ("float32",) * 2, ("int8",) * 2):
-        assert correcting.with_precision("x", agent, precision).precision == expected
+    precisions: tuple[AgentPrecision, ...] = ("auto", "float32", "int8")
+    made = [correcting.with_precision("x", agent, one).precision for one in precisions]
+    assert made == [auto, "float32", "int8"]
 
 
 def test_integers_do_not_become_float32():
