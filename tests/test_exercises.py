@@ -143,6 +143,7 @@ WRONG = {
             "is_opponents_turn | (policy > 0.5)"
         ): "takes any free cell; it is X",
         "return None": "takes the first free cell; it is X.\nYour proof says",
+        "return (0, 6, 1, 2, 3, 7, 4, 8)": "not a shortest one; this one is shorter:",
     },
 }
 CASES = [(number, lines) for number, answers in WRONG.items() for lines in answers]
