@@ -26,7 +26,8 @@ def numbers_of(pool):
 
 def pool_of(*rounds, capacity=3, seed=0):
     """Return a pool to which these numbers were added."""
-    pool = Pool(np.zeros((capacity, 2), np.uint32), np.int32(0))
+    empty = start_positions.empty_pool(ENV)
+    pool = empty._replace(keys=np.asarray(empty.keys)[:capacity])
     for numbers in rounds:
         keys = np.array(numbers, np.uint64) * KEY
         pool = start_positions.add_positions(pool, keys, np.random.default_rng(seed))
