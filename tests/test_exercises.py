@@ -144,6 +144,7 @@ WRONG = {
         ): "takes any free cell; it is X",
         "return None": "takes the first free cell; it is X.\nYour proof says",
         "return (0, 6, 1, 2, 3, 7, 4, 8)": "not a shortest one; this one is shorter:",
+        "return (0, 1, 2, 3, 4, 6, 5, 8, 7)": "the player does not lose it",
     },
 }
 CASES = [(number, lines) for number, answers in WRONG.items() for lines in answers]

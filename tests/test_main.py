@@ -57,6 +57,7 @@ COMPLETED = {
     "evaluate --seat first mcts-": ["mcts-online"],
     "evaluate --certificate mcts-": [],  # a file
     "play r": ["random", "runs"],  # a folder of this name is there
+    "play ru": [],
     "arena random blend:0.7:m": ["blend:0.7:minimax"],
     "correct mini": [],  # it takes saved agents only
     "correct shipped:t": ["shipped:table"],
