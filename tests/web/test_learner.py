@@ -10,7 +10,6 @@ import numpy as np
 import optax
 import page_modules
 import pytest
-from marks import mark_slow
 
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.dqn.learner import DQN
@@ -98,7 +97,7 @@ def visited(state):
     return None if state.visited is None else state.visited.tolist()
 
 
-@pytest.mark.parametrize("name", mark_slow(UPDATES, "network"))
+@pytest.mark.parametrize("name", UPDATES)
 def test_an_update_in_the_page_is_the_one_in_python(name):
     config = CONFIGS[name].replace(precision="float32")
     after = learners.init(DQN.of(config), jax.random.key(5))
