@@ -72,11 +72,6 @@ def test_flags_become_settings_and_arguments():
     assert (args.quiet, args.json, args.until_proven) == (True, False, False)
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_a_preset_gives_the_defaults(preset):
-    assert parse_train(f"--preset {preset}").config == PRESETS[preset]
-
-
 @pytest.mark.parametrize(
     ("flags", "preset", "changes"),
     [

@@ -34,22 +34,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.slow
-def test_the_table_by_level_has_the_counts_of_brute_force(agent_files, run_command):
-    out, _ = run_command(correct, agent_files["FOUR"], "--seat", "second")
-    rows = re.findall(r"^(\d+|all) +([\d,]+) +([\d,]+)$", out, re.MULTILINE)
-    levels = [(int(a), int(b), int(c)) for a, b, c in rows[:-1]]
-    assert [level for level, *_ in levels] == [*range(1, 16, 2)]
-    totals = [sum(column) for column in list(zip(*levels, strict=True))[1:]]
-    assert [int(x.replace(",", "")) for x in rows[-1][1:]] == totals
-    agent = load("corrected.safetensors")
-    own, corrections = brute.corrections_of(agent, "second")
-    assert totals == [
-        brute.num_merged(agent, own),
-        len(brute.by_key(agent, corrections)),
-    ]
-
-
 def test_json_follows_the_schema(agent_files, run_command):
     path = "mine.safetensors"
     out, _ = run_command(correct, agent_files["THREE"], "--out", path, "--json")

@@ -39,11 +39,20 @@ def test_the_report_fits_the_terminal(columns, run_dir, run, monkeypatch):
 
 def test_the_policy_of_the_csv_scores_what_is_reported(run_dir, tmp_path, run):
     """Every game against the random player counts by its probability."""
-    out, err = run(run_dir, "--json", "--policy-csv", tmp_path / "policy.csv")
-    assert err == f"wrote {tmp_path / 'policy.csv'}: 4,520 rows\n"
-    with (tmp_path / "policy.csv").open(newline="") as file:
+    table, decisions = tmp_path / "policy.csv", tmp_path / "policy.json"
+    files = ["--policy-csv", table, "--policy-json", decisions]
+    out, err = run(run_dir, "--json", *files)
+    assert f"wrote {table}: 4,520 rows\n" in err
+    with table.open(newline="") as file:
         rows = {row["board"]: row for row in csv.DictReader(file)}
     assert len(rows) == 4520
+    decided = json.loads(decisions.read_text())
+    assert len(decided) == 4520
+    for decision in decided:
+        values = decision.pop("q_values")
+        cells = {f"q{c}": "" if q is None else str(q) for c, q in enumerate(values)}
+        texts = {name: str(value) for name, value in decision.items()}
+        assert rows[decision["board"]] == texts | cells
     for board, row in rows.items():
         assert row["to_move"] == {"X": "first", "O": "second"}[rules.mover(board)]
         legal = {c: float(row[f"q{c}"]) for c in range(9) if row[f"q{c}"]}
@@ -90,16 +99,6 @@ def test_json_agrees_with_the_run_and_a_sample_with_the_exact_values(run_dir, ru
         for rate in ("win_rate", "draw_rate", "loss_rate"):
             share, exact = sampled[seat][rate], result["grade"][seat][rate]
             assert abs(share - exact) < 4 * (exact * (1 - exact) / 2000) ** 0.5 + 1e-9
-
-
-def test_the_seat_that_was_learned_is_proven(one_seat, run):
-    result = json.loads(run(f"blend:0:{one_seat}", "--json").out)
-    assert result["grade"]["second"]["worst_loss_rate"] == 1
-    assert result["grade"]["unbeatable"] is True
-    assert result["verdict"] == (
-        "unbeatable: no line of play by any opponent wins against it, "
-        "as X (5,478 positions)"
-    )
 
 
 def test_a_note_names_the_seat_that_is_not_proven(one_seat, tmp_path, run, monkeypatch):

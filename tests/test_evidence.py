@@ -206,13 +206,6 @@ def test_a_built_in_player_is_called_what_its_evidence_allows(
     check_json(json.loads(run_command(evaluate, *flags, "--json").out), evidence)
 
 
-def test_an_agent_of_a_larger_game_has_evidence():
-    player: Any = jax_ttt.player("shipped:connect-5x4")
-    assert (player.evidence, player.policy) == ("construction", None)
-    assert player.agent.grade.evidence == "construction"
-    check_text(repr(player.agent.grade), "construction")
-
-
 def test_a_policy_has_evidence_and_can_not_be_written():
     """Neither the array that was given, nor the one of the player."""
     policy = np.array(jax_ttt.player("minimax-first").policy)

@@ -116,16 +116,6 @@ def test_the_name_of_a_command_or_a_misspelled_one_gets_a_hint():
     ]
 
 
-def test_the_module_of_a_command_can_be_imported_and_replaces_no_function(monkeypatch):
-    module = importlib.import_module("jax_ttt.evaluate")
-    assert module.COMMAND.module == "jax_ttt.evaluate"
-    assert jax_ttt.evaluate is module  # pyright: ignore[reportAttributeAccessIssue]
-    monkeypatch.delitem(sys.modules, "jax_ttt.train", raising=False)
-    module = importlib.import_module("jax_ttt.train")
-    assert module.COMMAND.module == "jax_ttt.train"
-    assert jax_ttt.train.__module__ == "jax_ttt.api.train"
-
-
 def test_public_names_stay_what_they_are_when_all_modules_are_imported():
     values = {name: getattr(jax_ttt, name) for name in jax_ttt.__all__}
     for module in pkgutil.walk_packages(jax_ttt.__path__, "jax_ttt."):

@@ -516,16 +516,6 @@ def test_classes_of_two_files_are_refused(plain, plain_class, network_class):
         jax_ttt.train(learner=plain, network=network_class)
 
 
-@pytest.mark.parametrize("wrong", [3, dict, None.__class__, ["a"]])
-def test_what_is_no_learner_and_no_network_is_refused(any_types, wrong):
-    rule = r"must be a subclass of jax_ttt\.Learner, or a file that defines one, got"
-    with pytest.raises(jax_ttt.Refused, match=f"^learner {rule}"):
-        jax_ttt.train(learner=wrong)
-    rule = r"must be mlp, table or a subclass of flax\.nnx\.Module, got"
-    with pytest.raises(jax_ttt.Refused, match=f"^network {rule}"):
-        jax_ttt.train(network=wrong)
-
-
 def test_what_only_a_dqn_has_is_refused_elsewhere(plain, tmp_path, capsys):
     start = str(tiny.save_untrained(tmp_path / "agent.safetensors"))
     rule = "must be left out with Plain, which is not a DQN, got"

@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 import as_users
-import jax.numpy as jnp
 import player_programs
 import pytest
 import rules
@@ -79,32 +78,6 @@ CHANCE = """
     chance = globals().setdefault("chance", random.Random(1))
     say(chance.choice([*{*range(9)} - {*moves}]))
 """
-
-
-def first_column(env_state):
-    order = jnp.array([1, 2, 0, 3])
-    return order[env_state.legal_action_mask[:, order].argmax(axis=1)]
-
-
-@pytest.mark.slow
-def test_where_there_is_no_tree_the_grade_is_that_of_a_search(
-    write_program, run_command
-):
-    """That of the same player as a function, whose mirrored boards are not merged."""
-    written = write_program(player_programs.FIRST_COLUMN)
-    words = [written.name, "--env-id", "connect_4x4", "--max-positions", 10_000]
-    result = json.loads(run_command(evaluate, *words, "--json").out)
-    grade = jax_ttt.grade(written.name, env_id="connect_4x4")
-    expected = jax_ttt.grade(first_column, env_id="connect_4x4")
-    assert (grade.unbeatable, grade.sampled) == (False, None)
-    assert result["grade"]["unbeatable"] is False
-    assert "sampled" not in result["grade"]
-    for seat in ("first", "second"):
-        one, other = grade.followed[seat], expected.followed[seat]
-        assert one.rates == other.rates
-        assert one.losing_line == other.losing_line
-        assert (one.lines, one.complete) == (other.lines, True)
-        assert result["grade"][seat]["loss_rate"] == pytest.approx(one.loss_rate)
 
 
 def test_the_processes_of_a_player_end_with_its_games_and_when_it_is_closed(

@@ -138,22 +138,14 @@ def test_blocks_are_full_where_a_grid_alternates_between_programs(capsys):
     assert groups[0] == groups[1]
 
 
-@pytest.mark.parametrize("at_once", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_its_agents_are_those_of_train_many(at_once, capsys):
-    _, out, _ = run(capsys, "--num-seeds", "2", "--at-once", str(at_once), "--json")
+def test_its_agents_are_those_of_train_many(capsys):
+    _, out, _ = run(capsys, "--num-seeds", "2", "--at-once", "1", "--json")
     runs = jax_ttt.train_many([7, 8], "default", **tiny.FIELDS)
     for agent, one in zip(agents_in(out), runs, strict=True):
         last: Any = json_records.to_dict(one.rows[-1])
         assert agent["seed"] == one.seed
-        for name in ("update", "games", "wins", "losses", "env_steps"):
+        for name in ("update", "games", "wins", "losses", "env_steps", "grade"):
             assert agent[name] == last[name]
-        if at_once == 1:
-            assert agent["grade"] == last["grade"]
-            continue
-        for seat in ("first", "second"):  # its sums are rounded differently
-            for name in ("win_rate", "draw_rate", "loss_rate"):
-                expected = pytest.approx(last["grade"][seat][name], abs=1e-4)
-                assert agent["grade"][seat][name] == expected
 
 
 @pytest.mark.slow

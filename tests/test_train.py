@@ -13,7 +13,6 @@ from pathlib import Path
 import as_users
 import commands
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import same_runs
@@ -27,7 +26,6 @@ from jax_ttt.files import json_records, run_folder, tensor_file
 from jax_ttt.files.checkpoint import Checkpoint
 from jax_ttt.players import saved_agents
 from jax_ttt.runtime import distributed
-from jax_ttt.training import agent_batch, loop, run_start
 
 train = commands.module_of("train")
 call = functools.partial(commands.call, train)
@@ -226,32 +224,6 @@ def test_a_row_for_which_there_is_no_space_costs_no_agent(number, tmp_path):
     message = f"error: cannot write {metrics}: No space left on device\n"
     assert (code, err) == (1, message)
     assert saved_agents.load_agent(tmp_path).num_updates == updates[-1]
-
-
-@pytest.mark.slow
-def test_each_evaluation_and_seed_plays_its_own_games():
-    config = tiny.CONFIG
-    learner = run_start.make_learner([config], [0])
-    state = run_start.first_state(learner, agent_batch.run_keys([0]))
-    start = next(loop.training_steps(learner, state))
-
-    def match(update, seed):
-        """Return how many games were won, drawn and lost."""
-        evaluation = agent_batch.evaluation_program(
-            learner.network,
-            start.state.train_state.average_params,
-            None,
-            jnp.full(1, update, jnp.int32),
-            jnp.asarray(agent_batch.run_keys([seed])),
-            num_games=64,
-            mesh=None,
-        )
-        return evaluation.sampled.tolist()
-
-    first = match(update=0, seed=1)
-    assert match(update=0, seed=1) == first
-    assert match(update=2, seed=1) != first
-    assert match(update=0, seed=2) != first
 
 
 def search_counts(row):

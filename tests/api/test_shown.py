@@ -8,8 +8,6 @@ import as_users
 import pytest
 
 import jax_ttt
-from jax_ttt.config.player_kinds import CONNECT_FOUR
-from jax_ttt.players import saved_agents
 from jax_ttt.text import html
 
 
@@ -36,29 +34,6 @@ def test_results_are_shown_in_a_notebook():
     assert text.count("<tr>") == 3
     for player in ("minimax", "random"):
         assert jax_ttt.prove(player)._repr_html_().count("<svg") == 1
-
-
-@pytest.mark.slow
-def test_every_result_is_text_and_html(agent, run):
-    table = jax_ttt.cross_table([agent, "random"], num_games=4)
-    results = [
-        jax_ttt.new_game("minimax"),
-        jax_ttt.q_values(agent, [4, 0]),
-        jax_ttt.grade(agent),
-        agent.grade,
-        jax_ttt.prove("minimax"),
-        jax_ttt.match("minimax", "random"),
-        jax_ttt.correct(agent),
-        table,
-        agent,
-        saved_agents.load_agent(CONNECT_FOUR["connect-5x4"]),
-        run,
-    ]
-    for result in results:
-        assert not repr(result).startswith(f"{type(result).__name__}("), "own words"
-        shown = result._repr_html_()
-        assert re.match(r"<(pre|div|p|table)>", shown), type(result)
-    assert "<td>agent of seed 1 as X</td>" in table._repr_html_()
 
 
 @pytest.mark.slow

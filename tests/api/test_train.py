@@ -12,7 +12,7 @@ import pytest
 import jax_ttt
 from jax_ttt.api import train
 from jax_ttt.config.settings import Config
-from jax_ttt.training import agent_batch, loop, many_agents, run_start, run_state
+from jax_ttt.training import many_agents, run_state
 
 # As the small table of the page's tests, so that these share its programs.
 TINY: dict[str, Any] = {"num_updates": 20, "eval_every": 10, "num_envs": 8}
@@ -25,25 +25,6 @@ def tiny():
 
 def same(one, other):
     return all(jax.tree.leaves(jax.tree.map(np.array_equal, one, other)))
-
-
-@pytest.mark.slow
-def test_it_is_the_agent_of_the_loop(tiny):
-    config = jax_ttt.PRESETS["table"].replace(**TINY)
-    learner = run_start.make_learner([config], [3])
-    state = run_start.first_state(learner, agent_batch.run_keys([3]))
-    *_, last = loop.training_steps(learner, state)
-    assert same(tiny.agent.params, last.params())
-    assert tiny.agent.config == config
-    assert [row.event for row in tiny.rows] == [
-        "evaluation",
-        "chunk",
-        "evaluation",
-        "chunk",
-        "evaluation",
-    ]
-    assert tiny.rows[-1].grade == tiny.agent.grade
-    assert tiny.agents == (tiny.agent,)
 
 
 def test_the_preset_is_that_of_the_command_or_a_config():

@@ -9,7 +9,6 @@ import brute_corrections as brute
 import jax
 import pytest
 import tiny
-from flax import nnx
 
 import jax_ttt
 from jax_ttt.config.errors import Refused, SettingError
@@ -212,27 +211,6 @@ def test_one_corrected_seat_does_not_make_the_agent_unbeatable(env_id, tmp_path)
             registry.agent_player("x", saved_agents.load_agent(path))
         )
         assert evaluated.unbeatable is False
-
-
-@pytest.mark.parametrize(
-    ("env_id", "seat", "goal", "error", "message"),
-    [
-        ("connect_4x4", "first", "win", SettingError, "X can't win every game"),
-        ("tic_tac_toe", "second", "win", SettingError, "O can't win every game"),
-        ("connect_7x6", "second", "not-lose", SettingError, "O can't avoid"),
-        ("connect_four", "second", "win", SettingError, "best play, X wins"),
-        ("connect_6x6", "first", "not-lose", SettingError, "best play, O wins"),
-        ("mnk_4x4_4", "first", "not-lose", Refused, "need exact play"),
-        ("othello", "first", "not-lose", Refused, "need exact play"),
-    ],
-)
-def test_what_is_not_possible_is_refused_before_any_work(
-    env_id, seat, goal, error, message
-):
-    config = Config.of(env_id=env_id)
-    no_weights = tiny.ungraded(config, nnx.State({}))
-    with pytest.raises(error, match=message):
-        jax_ttt.correct(no_weights, seat=seat, goal=goal, name="x")
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,9 @@
 """Grades of any player: what is exact, what is sampled, and when."""
 
-import dataclasses
-
 import chance
 import jax
 import pytest
 
-from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.grade import Grade
 from jax_ttt.grading import grader
@@ -36,15 +33,6 @@ def test_a_sample_is_taken_where_nothing_is_exact(
     if grade.sampled is not None:
         both_seats = (grade.sampled.first.num_games, grade.sampled.second.num_games)
         assert both_seats == (num_sampled, num_sampled)
-
-
-@pytest.mark.parametrize("env_id", ["tic_tac_toe", "connect_four"])
-def test_a_grade_of_nothing_is_refused(env_id):
-    player = dataclasses.replace(UNKNOWN, env_id=env_id)
-    grade = grader.follow_lines(player)
-    assert grade.followed == {}
-    with pytest.raises(Refused, match=f"x in {env_id}: nothing is exact"):
-        grader.with_match(grade, player, jax.random.key(0), 0)
 
 
 def test_a_match_agrees_with_exact_results_in_each_seat(row_by_row):
