@@ -212,7 +212,7 @@ def test_an_agent_that_draws_does_not_win_every_game(agent, check):
 
 @pytest.mark.fault
 def test_a_correction_that_is_never_reached_is_refused(agent, check):
-    """Only the least key of a board and its image is looked up."""
+    """Only the least key of a board and its image is looked up. So says the package."""
     keys, actions = agent.corrections.keys, agent.corrections.actions
     image = max(
         sum((key >> 5 * column & 31) << 15 - 5 * column for column in range(4))
@@ -221,8 +221,11 @@ def test_a_correction_that_is_never_reached_is_refused(agent, check):
     assert image not in keys
     place = np.searchsorted(keys, image)
     more = np.insert(keys, place, image), np.insert(actions, place, 0)
-    code, _, error = check(with_corrections(agent, *more))
+    other = with_corrections(agent, *more)
+    code, _, error = check(other)
     assert (code, "not reached" in error) == (2, True)
+    with pytest.raises(jax_ttt.Refused, match="1 correction X never needs"):
+        jax_ttt.prove(other)
 
 
 @pytest.fixture(scope="module")

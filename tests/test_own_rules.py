@@ -131,21 +131,6 @@ def first_legal(env_state):
     return env_state.legal_action_mask.argmax(axis=1)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("env_id", "settings"),
-    [
-        ("nim", {"preset": "default", "tremble": 0.2}),
-        ("nim_misere", {"preset": "table"}),
-    ],
-)
-def test_a_table_and_a_network_learn_these_games(env_id, settings):
-    run = jax_ttt.train(env_id=env_id, seed=1, **settings)
-    seats = jax_ttt.grade(run.agent).followed
-    assert seats["first"].proven == "win"
-    assert seats["second"].unbeatable is False  # nobody wins both seats of Nim
-
-
 @pytest.mark.parametrize("seat", ["first", "second"])
 def test_a_losing_line_is_a_lost_game_by_the_rules(nim, agent_path, seat):
     proof = jax_ttt.prove(agent_path, seat=seat)

@@ -40,19 +40,6 @@ def test_the_corrected_agent_is_proven_in_its_seat_and_shows_its_corrections(res
     assert "corrections" not in plain._repr_html_()
 
 
-@pytest.mark.slow
-def test_a_proof_and_a_grade_are_of_the_given_seat(result):
-    second = jax_ttt.prove(result.agent, seat="second")
-    assert (second.unbeatable, second.seats) == (True, ("second",))
-    both = jax_ttt.prove(result.agent, seat="both")
-    assert (both.unbeatable, both.losing_seat) == (False, "first")
-    first = jax_ttt.grade(result.agent, seat="first")
-    assert (first.seats, first.unbeatable, first.sampled) == (("first",), False, None)
-    assert first.first is not None
-    assert first.win_rate == first.first.win_rate
-    assert "graded as X only" in repr(first)
-
-
 def test_a_perfect_player_is_proven_in_each_seat():
     for seat in SEATS:
         verdict = jax_ttt.prove("minimax", seat=seat).verdict

@@ -238,19 +238,6 @@ def with_field(kind, line, place, value, content):
     return b"".join(lines)
 
 
-EMPTY_BOARD = sum(1 << 2 * cell for cell in range(9))
-KEYS, ACTIONS = np.array([EMPTY_BOARD], "u8"), np.array([4], "u1")
-CORRECTIONS = [
-    (KEYS, None, "need both keys and actions"),
-    (None, ACTIONS, "need both keys and actions"),
-    (KEYS.astype("i8"), ACTIONS, "another dtype than <u8"),
-    (KEYS, ACTIONS.astype("i8"), "another dtype than |u1"),
-    (KEYS, ACTIONS + 5, "a move of its corrections"),
-    (KEYS[:0], ACTIONS[:0], "without corrections"),
-    (KEYS + 2, ACTIONS, "not a board of the game"),
-]
-
-
 def with_nan(beginning, content):
     """Return a file with a NaN in its first such tensor."""
     forgery = Forgery(content)
@@ -392,22 +379,6 @@ def test_a_wrong_field_is_refused_by_its_name(
 ):
     damage = functools.partial(with_field, kind, line, field, value)
     check_refused(kind, damage, reason)
-
-
-@pytest.mark.parametrize(("keys", "actions", "reason"), CORRECTIONS)
-def test_wrong_corrections_are_refused(keys, actions, reason, check_refused):
-    def damage(content):
-        tensors = {"corrections__keys": keys, "corrections__actions": actions}
-        return Forgery(content).but(**tensors).content()
-
-    check_refused(AGENT, damage, reason)
-
-
-def test_a_tensor_that_no_network_has_is_refused(check_refused):
-    def damage(content):
-        return Forgery(content).but(other=KEYS).content()
-
-    check_refused(AGENT, damage, "don't fit a network")
 
 
 @pytest.mark.parametrize(

@@ -51,28 +51,6 @@ def answers(env_id, goal, boards, order):
     return solver.keeping_moves(keys_of(env_id, boards), np.array(order)).tolist()
 
 
-@pytest.mark.parametrize("goal", GOALS)
-def test_a_move_is_the_first_one_in_order_that_keeps_the_goal(goal):
-    rng, rows = random.Random(0), 4
-    boards = [random_game(rng, rows, 4, rng.randint(8, 15))[1] for _ in range(400)]
-    orders = [rng.sample(range(4), 4) for _ in boards]
-    expected = [
-        next(
-            (
-                column
-                for column in order
-                if len(board[column]) < rows
-                and four_in_a_row.value_of_move(board, rows, column)
-                >= LEAST_VALUE[goal]
-            ),
-            -1,
-        )
-        for board, order in zip(boards, orders, strict=True)
-    ]
-    assert set(expected) == {-1, 0, 1, 2, 3}
-    assert answers("connect_4x4", goal, boards, orders) == expected
-
-
 def test_an_answer_does_not_depend_on_the_questions_before_it():
     rng = random.Random(1)
     boards = [random_game(rng, 6, 7, rng.randint(20, 30))[1] for _ in range(200)]

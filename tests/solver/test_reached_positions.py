@@ -4,18 +4,13 @@ import collections
 from fractions import Fraction
 
 import four_in_a_row
-import jax
 import numpy as np
 import pytest
 import rule_player
 from rule_player import RULE, reached
 
 from jax_ttt.config.game_facts import SEATS
-from jax_ttt.config.settings import Config
-from jax_ttt.dqn import greedy_player
 from jax_ttt.games import tree as trees
-from jax_ttt.networks import q_network
-from jax_ttt.players import saved_agents
 from jax_ttt.players.player import policy_player
 from jax_ttt.solver import losing_lines, merged_positions, outcomes, policies, proof
 from jax_ttt.solver import reached_positions as reaches
@@ -150,22 +145,6 @@ def test_another_move_on_the_mirror_image_is_refused_where_it_is_checked():
         reached(ENV, RULE, "second", merged=True)
     unchecked = reached(ENV, RULE, "second", merged=True, is_symmetric=True)
     assert unchecked.is_complete
-
-
-@pytest.mark.slow
-def test_a_canonical_network_is_symmetric_by_construction():
-    config = Config.of(env_id=ENV, hidden_size=16)
-    network = saved_agents.network_from(config.architecture)
-    params = jax.jit(q_network.init_params)(network, jax.random.key(1))
-    player = greedy_player.GreedyPlayer(network, params)
-    assert greedy_player.is_symmetric(network)
-    search, checked = (
-        reached(ENV, player, "second", merged=True, is_symmetric=is_symmetric)
-        for is_symmetric in (True, False)
-    )
-    assert all(map(np.array_equal, search.keys, checked.keys))
-    assert search.ends == checked.ends
-    assert search.losing_line == checked.losing_line
 
 
 @pytest.mark.parametrize(("most", "buffer_rows"), [(10, 2**22), (500, 16)])
