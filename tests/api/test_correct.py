@@ -59,6 +59,8 @@ def test_what_is_not_possible_is_refused(options, message):
     agent = untrained("tic_tac_toe")
     with pytest.raises(jax_ttt.Refused, match=message):
         jax_ttt.correct(agent, **options)
+    with pytest.raises(jax_ttt.Refused, match="with best play, O wins"):
+        jax_ttt.correct(untrained("connect_6x6"), seat="first")
     wrong: Any = "minimax"
     with pytest.raises(jax_ttt.Refused, match="correct needs an agent"):
         jax_ttt.correct(wrong)

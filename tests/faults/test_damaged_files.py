@@ -185,7 +185,7 @@ FIELDS = [
         for row in VERSIONS
     ),
     (AGENT, 0, "config", {}, "don't fit a network for tic_tac_toe"),
-    pytest.param(AGENT, 0, "config", HUGE, "fit", marks=pytest.mark.slow),
+    (AGENT, 0, "config", HUGE, "fit"),
     (AGENT, 0, "config.env_id", "chess", "made for 'chess', a game that is"),
     (AGENT, 0, "config.gamma", 7.0, "$.config.gamma"),
     (AGENT, 0, "kind", "checkpoint", "kind"),
@@ -238,6 +238,16 @@ def with_field(kind, line, place, value, content):
     return b"".join(lines)
 
 
+FINITE = [
+    (AGENT, ""),
+    (CHECKPOINT_4, "train_state.params."),
+    (CHECKPOINT_4, "train_state.target_params."),
+    (CHECKPOINT_4, "train_state.average_params."),
+    (CHECKPOINT_4, "train_state.opt_state."),
+]
+"""How the names of tensors begin that must be finite."""
+
+
 def with_nan(beginning, content):
     """Return a file with a NaN in its first such tensor."""
     forgery = Forgery(content)
@@ -286,23 +296,37 @@ def read_by(function, path):
     return Done(0, "", "")
 
 
-READERS = {
-    "agent.safetensors": lambda path: read_by(jax_ttt.load, path),
-    "config.json": lambda path: as_users.run_here("train --quiet --config", path),
-    "checkpoint-4.safetensors": lambda path: as_users.run_here(
-        "train --quiet --resume", path.parent
+KINDS = {
+    AGENT: (lambda path: read_by(jax_ttt.load, path), SAFETENSORS),
+    "config.json": (
+        lambda path: as_users.run_here("train --quiet --config", path),
+        CONFIG,
     ),
-    "metrics.jsonl": lambda path: as_users.run_here("plot", path.parent),
-    "sweep.jsonl": lambda path: as_users.run_here("sweep --resume", path),
+    CHECKPOINT_4: (
+        lambda path: as_users.run_here("train --quiet --resume", path.parent),
+        CHECKPOINT,
+    ),
+    "metrics.jsonl": (lambda path: as_users.run_here("plot", path.parent), LINES),
+    "sweep.jsonl": (lambda path: as_users.run_here("sweep --resume", path), LINES),
 }
-DAMAGES = {
-    "agent.safetensors": SAFETENSORS,
-    "config.json": CONFIG,
-    "checkpoint-4.safetensors": CHECKPOINT,
-    "metrics.jsonl": LINES,
-    "sweep.jsonl": LINES,
-}
-ROWS = [(kind, name) for kind, damages in DAMAGES.items() for name in damages]
+"""What reads each kind of file, and its damages."""
+
+
+def damages():
+    """Return each kind of file with a damage and the words of its refusal."""
+    for kind, (_, by_name) in KINDS.items():
+        for name, damage in by_name.items():
+            yield pytest.param(kind, damage, [], id=f"{kind} {name}")
+    for kind, line, field, value, reason in FIELDS:
+        change = functools.partial(with_field, kind, line, field, value)
+        # Building so large a network takes seconds.
+        marks = [pytest.mark.slow] if value is HUGE else []
+        yield pytest.param(
+            kind, change, [reason], marks=marks, id=f"{kind} {field} {value}"[:60]
+        )
+    for kind, beginning in FINITE:
+        words = [beginning, "is not finite"]
+        yield kind, functools.partial(with_nan, beginning), words
 
 
 @pytest.fixture(scope="module")
@@ -345,65 +369,25 @@ def assert_one_line(done, path):
     assert done.err[:-1].isprintable()
 
 
-@pytest.fixture
-def check_refused(place):
-    """Return a function that damages a file and checks that its kind's reader refuses.
-
-    The words are those of the refusal. The files stay as they are.
-    """
-
-    def check(kind, damage, *words):
-        path = place(kind)
-        path.write_bytes(damage(path.read_bytes()))
-        before = as_users.contents(path.parent)
-        done = READERS[kind](path)
-        assert_one_line(done, path)
-        as_users.assert_refused(done, *words)
-        assert as_users.contents(path.parent) == before
-
-    return check
+@pytest.mark.parametrize(("kind", "damage", "words"), [*damages()])
+def test_a_damaged_file_is_refused_and_stays_as_it_is(kind, damage, words, place):
+    path, (read, _) = place(kind), KINDS[kind]
+    path.write_bytes(damage(path.read_bytes()))
+    before = as_users.contents(path.parent)
+    done = read(path)
+    assert_one_line(done, path)
+    as_users.assert_refused(done, *words)
+    assert as_users.contents(path.parent) == before
 
 
-@pytest.mark.parametrize(("kind", "name"), ROWS, ids=map(" ".join, ROWS))
-def test_a_damaged_file_is_refused_and_stays_as_it_is(kind, name, check_refused):
-    check_refused(kind, DAMAGES[kind][name])
-
-
-@pytest.mark.parametrize(
-    ("kind", "line", "field", "value", "reason"),
-    FIELDS,
-    ids=lambda value: str(value)[:40],
-)
-def test_a_wrong_field_is_refused_by_its_name(
-    kind, line, field, value, reason, check_refused
-):
-    damage = functools.partial(with_field, kind, line, field, value)
-    check_refused(kind, damage, reason)
-
-
-@pytest.mark.parametrize(
-    ("kind", "beginning"),
-    [
-        (AGENT, ""),
-        *(
-            (CHECKPOINT_4, f"train_state.{part}.")
-            for part in ("params", "target_params", "average_params", "opt_state")
-        ),
-    ],
-)
-def test_weights_that_are_not_finite_are_refused(kind, beginning, check_refused):
-    damage = functools.partial(with_nan, beginning)
-    check_refused(kind, damage, f"{beginning}", "is not finite")
-
-
-@pytest.mark.parametrize("kind", READERS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_is_not_a_file_is_refused_without_waiting(kind, place):
-    path = place(kind)
+    path, (read, _) = place(kind), KINDS[kind]
     for make in NOT_FILES.values():
         path.rmdir() if path.is_dir() else path.unlink()
         make(path)
         names = sorted(os.listdir(path.parent))
-        as_users.assert_refused(READERS[kind](path))
+        as_users.assert_refused(read(path))
         assert sorted(os.listdir(path.parent)) == names
 
 
@@ -464,7 +448,7 @@ def test_any_damage_is_refused_or_changes_nothing(kind, mutation, whole, scratch
     original = whole / path.relative_to(folder)
     content = mutated(original.read_bytes(), mutation)
     path.write_bytes(content)
-    done = READERS[kind](path)
+    done = KINDS[kind][0](path)
     if done.code:
         assert_one_line(done, path)
         assert path.read_bytes() == content
