@@ -86,6 +86,17 @@ def outcome(x_moves, o_moves):
     return expected("-" * 9)
 
 
+def rates_against_random(choices, seat):
+    """Return the chances to win, draw and lose of the moves `choices`, by board."""
+
+    def own(board):
+        return [choices[board]]
+
+    if seat == "first":
+        return [float(rate) for rate in outcome(own, moves)]
+    return [float(rate) for rate in outcome(moves, own)[::-1]]
+
+
 def most(moves_of, own, worth):
     """Return the best expected value of an opponent against the player of `own`.
 

@@ -14,7 +14,7 @@ from commands import refusal
 from jax_ttt import sweep
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.settings import Config
-from jax_ttt.files import checkpoint, sweep_file
+from jax_ttt.files import sweep_file
 from jax_ttt.files.run_folder import RunFolder, read_settings
 from jax_ttt.players import registry, saved_agents
 
@@ -93,16 +93,6 @@ def test_only_a_new_run_needs_the_agent_that_it_starts_from(setting, capsys):
         assert plan_of(*RESUME).files == files
     assert commands.run(train, ["--resume", "run"]) == 0  # there is nothing to do
     assert "ended at update 4" in capsys.readouterr().out
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("trained", ["start-agent"], indirect=True)
-def test_a_run_goes_on_without_the_agent_that_it_started_from(setting):
-    files = read_settings(RUN.path).files
-    AGENT.unlink()
-    assert commands.run(train, RESUME) == 0
-    assert checkpoint.newest_checkpoint(RUN).checkpoint.update == 8
-    assert read_settings(RUN.path).files == files
 
 
 def test_the_file_of_a_player_within_another_one_counts(tmp_path):

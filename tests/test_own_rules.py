@@ -10,7 +10,6 @@ import json
 import operator
 import random
 import runpy
-import shlex
 import sys
 from pathlib import Path
 
@@ -764,20 +763,6 @@ def test_a_sweep_continues_by_the_command_that_it_prints(
     resumed = commands.parse(sweep, again.split())
     for name in ("config", "preset", "grid", "first_seed", "num_seeds"):
         assert getattr(resumed, name) == getattr(args, name)
-
-
-@pytest.mark.slow
-def test_the_commands_that_a_run_prints_name_the_file(
-    unregistered, tmp_path, run_command
-):
-    rules, folder = ["--rules", FILE], tmp_path / "my run"
-    words = ["--env-id", "nim", "--preset", "table", "--num-updates", 1]
-    out = run_command(TRAIN, *rules, *words, "--run-dir", folder).out
-    path = shlex.quote(str(folder))
-    assert f"next: python -m jax_ttt.evaluate {path} --rules {FILE}" in out
-    for env_id in NIM:
-        del GAMES[env_id]
-    assert str(folder) in run_command(RUNS, tmp_path, *rules).out
 
 
 def test_commands_run_the_file_first(

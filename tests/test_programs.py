@@ -3,63 +3,17 @@
 What they are asked, and what is refused: `tests/players/test_program.py`.
 """
 
-import json
-import runpy
 import shlex
 import signal
 import time
-from pathlib import Path
 
 import as_users
 import player_programs
 import pytest
-import rules
 
 import jax_ttt
 from jax_ttt import evaluate
 from jax_ttt.runtime import interrupts
-
-CHECKER = runpy.run_path(
-    str(Path(__file__).parents[1] / "docs" / "check_certificate.py")
-)
-
-
-@pytest.mark.slow
-def test_minimax_has_the_grade_and_the_certificate_of_minimax(
-    write_program, run_command, tmp_path
-):
-    written = write_program(player_programs.MINIMAX, folder=tmp_path / "one")
-    path = tmp_path / "certificate.json"
-    flags = ["--copies", 3, "--json", "--certificate", path]
-    out, err = run_command(evaluate, written.name, *flags)
-    expected, _ = run_command(evaluate, "minimax-first", "--json")
-    result, expected = json.loads(out), json.loads(expected)
-    # Of each seat 50 positions and about a tenth of the others are asked for twice.
-    asked_twice = result["grade"].pop("asked_twice")
-    assert asked_twice == pytest.approx((100 + 0.1 * 4420) / 4520, abs=0.02)
-    verdict = (
-        expected["verdict"]
-        .replace(
-            "positions)",
-            f"positions; it was asked for {asked_twice:.0%} twice; another answer "
-            "would be another player)",
-        )
-        .replace("unbeatable:", "unbeatable by the moves that it gave:")
-    )
-    text = json.dumps(expected["grade"]).replace('"construction"', '"asked"')
-    expected["grade"] = json.loads(text) | {"player": written.name}
-    assert result == expected | {"verdict": verdict}
-    assert err.startswith(f"wrote {path}: ")
-    certificate = json.loads(path.read_text())
-    assert str(tmp_path) not in path.read_text(), "nothing but the moves"
-    assert certificate["sha256"] == ""
-    assert CHECKER["check"](certificate).startswith("no line of play beats these moves")
-    for seat, stone in (("first", "X"), ("second", "O")):
-        boards = rules.reached(rules.first_best, stone)
-        moves = {board: rules.first_best(board)[0] for board in boards}
-        assert certificate["moves"][seat] == moves
-    assert len(written.told()) == 2 * (3 + 3), "in each seat, and those that check it"
-    assert written.left_running() == []
 
 
 def test_a_program_in_a_folder_with_a_space_and_in_a_shell(write_program, tmp_path):

@@ -45,29 +45,6 @@ def note_blocks(blocks):
     return on_step
 
 
-@pytest.mark.slow
-def test_a_grid_has_a_line_and_a_field_for_each_combination(capsys, tmp_path):
-    path = tmp_path / "grid.svg"
-    grid = ["--grid", "tau=0.1,0.2", "learning-rate=0.002,0.004", "--svg", str(path)]
-    code, out, _ = run(capsys, "--num-seeds", "1", "--json", *grid)
-    assert code == 0
-    groups = json.loads(out)["groups"]
-    assert [group["settings"] for group in groups] == [
-        {"tau": tau, "learning_rate": rate}
-        for tau in (0.1, 0.2)
-        for rate in (2e-3, 4e-3)
-    ]
-    for group in groups:
-        assert (group["num_agents"], group["proven"]) == (1, 0)
-        (agent,) = group["agents"]
-        assert agent["seed"] == 7
-        assert agent["grade"]["first"]["win_rate"] == group["win_rates"]["first"][0]
-    drawn = path.read_text(encoding="utf-8")
-    assert drawn.count("0 of 1") == 4
-    for text in ("tau", "learning_rate", "0.004", "0.2"):
-        assert f">{text}</text>" in drawn
-
-
 def test_a_grid_of_learning_rates_keeps_a_given_end():
     words = ["--learning-rate-end", "0.0005", "--grid", "learning_rate=0.003,0.06"]
     args = sweep.with_given_ends(commands.parse(sweep, words))

@@ -18,12 +18,11 @@ import pytest
 import same_runs
 import tiny
 
-from jax_ttt import __version__, evaluate
+from jax_ttt import __version__
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.grade import Grade
 from jax_ttt.config.presets import PRESETS
-from jax_ttt.files import json_records, run_folder, tensor_file
-from jax_ttt.files.checkpoint import Checkpoint
+from jax_ttt.files import json_records, run_folder
 from jax_ttt.players import saved_agents
 from jax_ttt.runtime import distributed
 
@@ -226,69 +225,23 @@ def test_a_row_for_which_there_is_no_space_costs_no_agent(number, tmp_path):
     assert saved_agents.load_agent(tmp_path).num_updates == updates[-1]
 
 
-def search_counts(row):
-    """Return the positions and the winning replies of a row, by seat."""
-    seats = [row["grade"][seat] for seat in ("first", "second")]
-    names = ("num_positions", "losing_ends")
-    return [seat[name] for seat in seats for name in names]
-
-
-@pytest.fixture(scope="module")
-def rounds(tmp_path_factory):
-    """Return the folder and the output of a tiny run that looks for counterexamples."""
-    path = tmp_path_factory.mktemp("rounds") / "run"
-    code, out, err = call(*CONNECT_4X4, "--snapshots", "--run-dir", path)
+@pytest.mark.slow
+def test_a_search_that_a_signal_ends_is_repeated_when_the_run_continues(tmp_path):
+    whole, path = tmp_path / "whole", tmp_path / "run"
+    flags = [*CONNECT_4X4, "--snapshots", "--run-dir"]
+    code, _, err = call(*flags, whole)
     assert (code, err) == (0, "")
-    return path, out
-
-
-@pytest.mark.slow
-def test_the_rounds_of_a_run_are_what_evaluate_finds(rounds, run_command):
-    path, out = rounds
-    graded = [row for row in rows(path) if row["event"] == "evaluation"]
-    assert [row["update"] for row in graded] == [0, 2, 4, 6, 8]
-    lines = [line.replace(",", "").split() for line in out.splitlines()]
-    begin = next(place for place, cells in enumerate(lines) if cells[:1] == ["0"])
-    table = lines[begin : begin + 5]
-    printed = [[int(cell) for cell in cells[2:6]] for cells in table]
-    assert printed == [search_counts(row) for row in graded]
-    assert out.count("beatable: a shortest line") == 1
-
-    last = json.loads(run_command(evaluate, path, "--json").out)["grade"]
-    for seat in ("first", "second"):
-        assert last[seat] == graded[-1]["grade"][seat]
-    snapshot = path / "snapshots" / "00004.safetensors"
-    earlier = json.loads(run_command(evaluate, snapshot, "--json").out)
-    assert search_counts(earlier) == search_counts(graded[2])
-    assert earlier["num_updates"] == 4
-
-    # The pool holds the counterexamples of all rounds.
-    file = path / "checkpoint-8.safetensors"
-    _, tensors = tensor_file.read_tensors(file, Checkpoint)
-    (size,) = tensors["train_state.pool.size"].tolist()
-    keys = tensors["train_state.pool.keys"][0, :size]
-    assert len(np.unique(keys, axis=0)) == size
-    assert size > sum(last[seat]["losing_choices"] for seat in ("first", "second")) > 0
-
-
-@pytest.mark.slow
-def test_a_search_that_a_signal_ends_is_repeated_when_the_run_continues(
-    rounds, tmp_path
-):
-    path = tmp_path / "run"
 
     def before_the_search(step):
         if step.update == 4 and step.evaluation is None:
             signal.raise_signal(signal.SIGINT)
 
-    code, _, err = call(
-        *CONNECT_4X4, "--snapshots", "--run-dir", path, on_step=before_the_search
-    )
+    code, _, err = call(*flags, path, on_step=before_the_search)
     assert code == 130
     assert "interrupted at update 4" in err
     assert "first" not in rows(path)[-1]["grade"]
     assert call("--resume", path, "--quiet")[0] == 0
-    same_runs.assert_same_run(path, rounds[0])
+    same_runs.assert_same_run(path, whole)
 
 
 @pytest.mark.slow

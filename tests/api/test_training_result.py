@@ -1,13 +1,11 @@
 """Runs: their properties, and how they are printed, shown and drawn."""
 
-import dataclasses
 import sys
 
-import made
 import pytest
 
 import jax_ttt
-from jax_ttt.api.training_result import Run, Runs, draw_groups_of_runs
+from jax_ttt.api.training_result import Runs, draw_groups_of_runs
 
 
 @pytest.fixture(scope="module")
@@ -94,20 +92,3 @@ def test_groups_of_runs_are_drawn_together(runs, run, drawn):
     assert [label.get_text().partition(":")[0] for label in labels] == ["one", "two"]
     with pytest.raises(jax_ttt.Refused, match="no run to draw"):
         draw_groups_of_runs({"none": Runs(run.config, ())})
-
-
-def test_runs_of_connect_four_count_their_proofs(beaten):
-    config = beaten.config.replace(start_share=0.5)
-    grades = [made.grade(made.searched(first=first)) for first in (True, False)]
-    agents = [
-        dataclasses.replace(
-            beaten,
-            description=dataclasses.replace(
-                beaten.description, config=config, grade=grade
-            ),
-        )
-        for grade in grades
-    ]
-    runs = Runs(config, tuple(Run(agent, (), (agent,)) for agent in agents))
-    assert repr(runs).startswith("1 of 2 agents are proven unbeatable")
-    assert "as X 75.0/25.0/0.0" in repr(runs[0])

@@ -32,16 +32,6 @@ def proven_moves(probs, seats=SEATS):
     return certificates.proven_moves(player)
 
 
-def test_there_is_a_move_for_every_position_that_can_be_reached(perfect):
-    moves, missing = proven_moves(perfect)
-    assert missing == ""
-    assert list(moves) == ["first", "second"]
-    for seat, seat_moves in moves.items():
-        boards = rules.reached(rules.first_best, STONES[seat])
-        assert seat_moves == {board: rules.first_best(board)[0] for board in boards}
-        assert list(seat_moves) == sorted(boards, key=lambda b: (-b.count("-"), b))
-
-
 @pytest.mark.parametrize(("good", "bad"), [SEATS, SEATS[::-1]])
 def test_a_seat_that_is_beatable_is_left_out_and_named(good, bad, perfect, host_tree):
     is_good_seat = host_tree.turns_of(good)[:, None]

@@ -113,18 +113,7 @@ def test_the_rows_of_the_page_are_those_of_their_certificates():
             if seat not in moves:
                 assert verdict == "beatable" or text == "-", path.stem
                 continue
-            rates = rates_against_random(moves[seat], seat)
+            rates = rules.rates_against_random(moves[seat], seat)
             shown = [float(number) for number in text.split(" / ")]
             assert shown == pytest.approx([100 * rate for rate in rates], abs=0.001)
             assert rates[2] == 0, path.stem
-
-
-def rates_against_random(moves, seat):
-    """Return the wins, draws and losses of a player of these moves in a seat."""
-
-    def own(board):
-        return [moves[board]]
-
-    if seat == "first":
-        return [float(rate) for rate in rules.outcome(own, rules.moves)]
-    return [float(rate) for rate in rules.outcome(rules.moves, own)[::-1]]

@@ -227,15 +227,6 @@ def test_a_folder_in_use_or_with_a_run_is_refused(killed):
     assert f"to continue it: python -m jax_ttt.train --resume {killed}" in err
 
 
-@pytest.mark.slow
-@pytest.mark.fault
-def test_another_number_of_threads_is_a_warning(killed, monkeypatch):
-    monkeypatch.setenv("NPROC", "77")
-    err = resume(killed)
-    assert err.startswith("warning: threads: ")
-    assert " -> 77: numbers may be rounded differently" in err
-
-
 def test_other_random_numbers_are_refused(killed):
     with jax.default_prng_impl("rbg"):
         code, _, err = command("--resume", killed)
