@@ -159,6 +159,8 @@ def check_player(player, evidence):
     check_json(json.loads(json_records.to_json(grade)), evidence)
     if evidence == "none":
         assert (grade.unbeatable, grade.proven, proof) == (None, None, None)
+    if evidence == "asked" and grade.unbeatable:
+        assert f"it was asked for {grade.asked_twice:.0%} twice; " in grade.verdict
     for seat in grade.followed.values():
         assert seat.evidence == evidence
     match = jax_ttt.match(player, "random", num_games=4)

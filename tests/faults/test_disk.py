@@ -56,28 +56,6 @@ def small_disk(mount):
 
 
 @pytest.mark.slow
-def test_a_full_disk_harms_no_earlier_file(small_disk, trained, shell, tmp_path):
-    """The run goes on once there is room again."""
-    done = shell(
-        f"""{small_disk}
-        cp -r {trained} run
-        fill 12
-        jax_ttt {MORE} run >/dev/null
-        echo "ended with $?"
-        cp -r run {tmp_path}/after
-        """,
-        *MOUNTING,
-    )
-    assert done.out == "ended with 1\n", done
-    assert "No space left on device" in done.err
-    run = tmp_path / "after"
-    assert not [path for path in run.rglob(".*") if path.name != ".lock"]
-    assert jax_ttt.load(run).num_updates in (4, 8)
-    assert as_users.run_here(MORE, run).code == 0
-    assert jax_ttt.load(run).num_updates == 8
-
-
-@pytest.mark.slow
 def test_a_sweep_on_a_full_disk_keeps_its_agents(
     small_disk, shell, tmp_path, monkeypatch
 ):

@@ -75,6 +75,13 @@ def test_with_a_discount_a_quick_win_is_preferred(host_tree, position):
     assert lines == Lines(won=386, drawn=183, lost=0)
 
 
+def test_a_mixed_policy_plays_at_random_with_the_given_chance(host_tree):
+    first = policies.share_equally(policies.first_marked(host_tree.legal_action_mask))
+    mixed = policies.mix_with_random(host_tree, 0.25, first)
+    np.testing.assert_allclose(mixed[0], [0.75 + 0.25 / 9, *[0.25 / 9] * 8])
+    np.testing.assert_allclose(mixed.sum(axis=1), ~host_tree.terminal)
+
+
 def test_lines_of_a_random_player_are_all_games(host_tree):
     random = policies.uniform_policy(host_tree)
     as_first = outcomes.count_lines(host_tree, random, "first")
