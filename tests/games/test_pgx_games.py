@@ -1,4 +1,7 @@
-"""PGX's behaviour that the package relies on, in every position; restarts."""
+"""PGX's behaviour that the package relies on; restarts.
+
+The rules of tic-tac-toe are those of `rules`: see test_played_game.py and test_tree.py.
+"""
 
 import functools
 from unittest.mock import Mock
@@ -8,73 +11,26 @@ import jax.numpy as jnp
 import numpy as np
 import pgx
 import pytest
-from learners import swap_player_ids
 from marks import mark_slow
 
 from jax_ttt.games import pgx_games
 from jax_ttt.players.player import random_player
 
-LINES = np.array([*np.arange(9).reshape(3, 3), *np.arange(9).reshape(3, 3).T])
-LINES = np.array([*LINES, [0, 4, 8], [2, 4, 6]])
 ENV = pgx_games.make_env("tic_tac_toe")
 STEP = jax.jit(pgx_games.step, static_argnames=("env", "gamma"))
 
 
-@pytest.fixture(scope="module", params=[0, 1], ids=["player 0 is X", "player 0 is O"])
-def everything(request, host_tree):
-    """Return every position with every action: before, action, after, move (NumPy)."""
-    before = jax.tree.map(lambda leaf: np.repeat(leaf, 9, axis=0), host_tree.env_state)
-    if before.current_player[0] != request.param:
-        before = swap_player_ids(before)
-    action = np.tile(np.arange(9, dtype=np.int32), host_tree.num_positions)
-    after, move = STEP(ENV, before, action, 1.0)
-    return before, action, *jax.device_get((after, move))
-
-
-def boards(env_state):
-    """Return cells from the mover's perspective: 1 own, -1 opponent's, 0 free."""
-    planes = env_state.observation.reshape(-1, 9, 2).astype(int)
-    return planes[..., 0] - planes[..., 1]
-
-
-def test_a_legal_move_sets_a_stone_and_passes_the_turn(everything):
-    before, action, after, move = everything
-    row = np.arange(len(action))
-    board, ended = boards(before), before.terminated
-    legal = ~ended & (board[row, action] == 0)
-    assert legal.sum() == 16_167
-    assert (before.legal_action_mask[~ended] == (board == 0)[~ended]).all()
-    expected = board.copy()
-    expected[row, action] = 1
-    won = (expected == 1)[:, LINES].all(axis=2).any(axis=1)
-    full = (expected != 0).all(axis=1)
-    assert (boards(after)[legal] == -expected[legal]).all()
-    assert (after.terminated == (won | full))[legal].all()
-    assert (after.current_player != before.current_player)[legal].all()
-    assert (move.reward == won)[legal].all()
-    assert (move.discount == np.where(won | full, 0, -1))[legal].all()
-    assert (after.rewards.sum(axis=1) == 0).all()
-    assert (move.live == ~ended).all()
-
-
-def test_an_illegal_move_loses_the_game(everything):
-    before, action, after, move = everything
-    illegal = ~before.terminated & (boards(before)[np.arange(len(action)), action] != 0)
-    assert illegal.sum() == 24_513
-    assert after.terminated[illegal].all()
-    assert (move.reward[illegal] == -1).all()
-    assert (move.discount[illegal] == 0).all()
-
-
-def test_a_finished_game_does_not_change(everything):
-    before, _, after, move = everything
-    ended = before.terminated
-    assert ended.sum() == 958 * 9
-    assert (boards(after) == boards(before))[ended].all()
-    assert after.terminated[ended].all()
-    assert after.legal_action_mask[ended].all()  # so callers must check `terminated`
-    for values in move:
-        assert not values[ended].any()
+def test_a_finished_game_does_not_change(host_tree):
+    before = jax.tree.map(lambda leaf: leaf[host_tree.terminal], host_tree.env_state)
+    assert len(before.terminated) == 958
+    for action in range(9):
+        actions = np.full(958, action, np.int32)
+        after, move = jax.device_get(STEP(ENV, before, actions, 1.0))
+        assert (after.observation == before.observation).all()
+        assert after.terminated.all()
+        assert after.legal_action_mask.all()  # so callers must check `terminated`
+        for values in move:
+            assert not values.any()
 
 
 def test_reward_and_discount_are_the_movers():
