@@ -7,7 +7,7 @@ import importlib
 import io
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -28,8 +28,8 @@ def parse(module: ModuleType, words: Sequence[str]) -> Any:
     return cli.parse(module.COMMAND, words)
 
 
-def run(module: ModuleType, words: Sequence[str], **options: Any) -> int:
-    """Run a command with these words, and return its exit code.
+def exit_code(module: ModuleType, words: Sequence[str], **options: Any) -> int:
+    """Run a command on the streams of this process, and return its exit code.
 
     The options are arguments of its `main`, such as `on_step` of a training.
     """
@@ -37,12 +37,20 @@ def run(module: ModuleType, words: Sequence[str], **options: Any) -> int:
     return run_command(dataclasses.replace(module.COMMAND, main=main), words)
 
 
-def call(module: ModuleType, *words: Any, **options: Any) -> tuple[int, str, str]:
-    """Run a command; return the exit code, stdout and stderr."""
+class Output(NamedTuple):
+    """What a command printed."""
+
+    out: str
+    err: str
+
+
+def run(module: ModuleType, *words: Any, code: int = 0, **options: Any) -> Output:
+    """Run a command, which must end with this exit code."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run(module, list(map(str, words)), **options)
-    return code, out.getvalue(), err.getvalue()
+        ended = exit_code(module, [*map(str, words)], **options)
+    assert ended == code, err.getvalue()
+    return Output(out.getvalue(), err.getvalue())
 
 
 def at_step(number: int, act: Callable[[], None]) -> Callable[[Any], None]:
@@ -71,14 +79,12 @@ def run_and_kill(module: ModuleType, words: Sequence[str], number: int) -> None:
         raise Killed
 
     with pytest.raises(Killed):
-        run(module, words, on_step=at_step(number, kill))
+        run(module, *words, on_step=at_step(number, kill))
 
 
-def refusal(capsys: Any, module: ModuleType, *words: object) -> str:
+def refusal(module: ModuleType, *words: object) -> str:
     """Return the one line with which a command refuses its words."""
-    capsys.readouterr()
-    assert run(module, [*map(str, words)]) == 2
-    out, err = capsys.readouterr()
+    out, err = run(module, *words, code=2)
     assert out == ""
     assert err.startswith("error: ")
     assert err.count("\n") == 1

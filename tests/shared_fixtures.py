@@ -10,7 +10,6 @@ import signal
 from pathlib import Path
 
 import as_users
-import commands
 import filelock
 import hypothesis
 import jax
@@ -187,18 +186,6 @@ def write_program(tmp_path):
     with as_users.limited(seconds=100):
         yield write
         assert [pid for program in programs for pid in program.left_running()] == []
-
-
-@pytest.fixture
-def run_command(capsys):
-    """Return a function that runs a command, and returns its output and its errors."""
-
-    def run(module, *argv, code=0):
-        capsys.readouterr()
-        assert commands.run(module, [str(arg) for arg in argv]) == code
-        return capsys.readouterr()
-
-    return run
 
 
 @pytest.fixture

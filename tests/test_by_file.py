@@ -32,7 +32,7 @@ def edited(request, tmp_path_factory):
     run = RunFolder(tmp_path_factory.mktemp("runs") / "run")
     game = CONNECT if request.param == "connect_4x4" else []
     flags = tiny.joined([*tiny.flags(), "--run-dir", str(run.path)], game)
-    assert commands.run(train, [*flags, "--quiet"]) == 0
+    commands.run(train, *flags, "--quiet")
     claim = dataclasses.replace(CLAIM, env_id=request.param)
     agent = saved_agents.load_agent(run.path)
     saved_agents.save_agent(agent.with_grade(claim), run.agent)
@@ -65,9 +65,9 @@ def test_a_loaded_agent_has_the_grade_of_its_file(edited, tmp_path):
     assert "by its file" not in repr(grade)
 
 
-def test_a_run_that_has_ended_is_graded_again_or_is_by_its_file(edited, run_command):
-    assert "unbeatable" not in run_command(train, "--resume", edited.path).out
-    result = json.loads(run_command(train, "--resume", edited.path, "--json").out)
+def test_a_run_that_has_ended_is_graded_again_or_is_by_its_file(edited):
+    assert "unbeatable" not in commands.run(train, "--resume", edited.path).out
+    result = json.loads(commands.run(train, "--resume", edited.path, "--json").out)
     if read_settings(edited.path).config.env_id == "tic_tac_toe":
         assert result["verdict"].startswith("beatable: ")
         assert result["grade"]["unbeatable"] is False
@@ -77,15 +77,13 @@ def test_a_run_that_has_ended_is_graded_again_or_is_by_its_file(edited, run_comm
         assert result["grade"]["by_file"] is True
 
 
-def test_lists_curves_and_the_page_show_results_by_their_files(
-    edited, tmp_path, run_command
-):
+def test_lists_curves_and_the_page_show_results_by_their_files(edited, tmp_path):
     folder = edited.path.parent
-    assert "each result is by its file" in run_command(runs, folder).out
-    (run,) = json.loads(run_command(runs, folder, "--json").out)["runs"]
+    assert "each result is by its file" in commands.run(runs, folder).out
+    (run,) = json.loads(commands.run(runs, folder, "--json").out)["runs"]
     assert run["grade"]["by_file"] is True
     path = tmp_path / "curve.svg"
-    run_command(plot, edited.path, "--svg", path)
+    commands.run(plot, edited.path, "--svg", path)
     assert "proven from update 0 on, by its file" in path.read_text("utf-8")
     rows = AgentCollection(folder).history("run/run")
     assert len(rows) == 3

@@ -45,7 +45,7 @@ def paths(one_seat, tmp_path_factory):
     for name, player in (("minimax-first", "minimax-first"), ("one seat", one_seat)):
         paths[name] = folder / f"{name}.json"
         argv = [str(player), "--json", "--certificate", str(paths[name])]
-        assert commands.run(evaluate, argv) == 0
+        commands.run(evaluate, *argv)
     return paths
 
 

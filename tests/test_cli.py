@@ -104,10 +104,9 @@ def test_choices_may_be_in_capitals():
 @pytest.mark.parametrize(
     "word", ["", "a\nb", "\x1b[31mred", "\udcff", "--seed=", "--fo\no", "--run-dir="]
 )
-def test_a_word_that_is_empty_or_that_a_line_can_not_show_is_refused(word, capsys):
+def test_a_word_that_is_empty_or_that_a_line_can_not_show_is_refused(word):
     for words in ([word], ["--run-dir", word], ["--grid", "tau=1", word]):
-        assert commands.run(sweep, words) == 2
-        out, err = capsys.readouterr()
+        out, err = commands.run(sweep, *words, code=2)
         assert (out, err.count("\n")) == ("", 1)
         assert err.startswith("error: can't use ")
 
@@ -194,11 +193,10 @@ def test_a_table_of_the_presets_gives_its_settings_in_a_file_too(tmp_path):
         (f"tau = {'[' * 9999}", "not TOML"),
     ],
 )
-def test_wrong_settings_of_ones_own_are_refused(text, message, tmp_path, capsys):
+def test_wrong_settings_of_ones_own_are_refused(text, message, tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text(text)
-    assert commands.run(train, ["--config", str(path)]) == 2
-    err = capsys.readouterr().err
+    err = commands.run(train, "--config", str(path), code=2).err
     assert re.match(f"error: {re.escape(str(path))}: {message}", err)
     assert err.count("\n") == 1
 
@@ -238,13 +236,13 @@ def test_an_error_is_one_line_and_a_code_and_its_traceback_is_optional(
     ],
 )
 def test_a_missing_package_is_named_before_anything_begins(
-    line, message, tiny_run, monkeypatch, capsys
+    line, message, tiny_run, monkeypatch
 ):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setattr(cli, "set_up_device", lambda *args: pytest.fail("begun"))
     command, *words = line.replace("RUN", str(tiny_run[0])).split()
-    assert commands.run(commands.module_of(command), words) == 2
-    assert message in capsys.readouterr().err
+    printed = commands.run(commands.module_of(command), *words, code=2)
+    assert message in printed.err
 
 
 def test_a_bug_is_not_hidden():
@@ -267,7 +265,7 @@ def helps():
         for command in COMMANDS:
             out = io.TextIOWrapper(io.BytesIO(), "utf-8")
             with contextlib.redirect_stdout(out):
-                assert commands.run(commands.module_of(command), ["--help"]) == 0
+                assert commands.exit_code(commands.module_of(command), ["--help"]) == 0
             out.seek(0)
             texts[command] = out.read()
     return texts
@@ -295,9 +293,9 @@ def test_the_flags_that_people_use_most_come_first(command, helps):
         assert f"\u2502 {name} " not in others
 
 
-def test_help_shows_each_setting_with_its_text_and_its_value_in_the_preset(capsys):
-    assert commands.run(train, ["--preset", "article", "--help"]) == 0
-    helps, texts = flag_helps(capsys.readouterr().out), field_texts(Config)
+def test_help_shows_each_setting_with_its_text_and_its_value_in_the_preset():
+    printed = commands.run(train, "--preset", "article", "--help")
+    helps, texts = flag_helps(printed.out), field_texts(Config)
     for field in setting_types():
         shown = helps[flag_name(field)]
         assert texts[field] in shown

@@ -76,7 +76,7 @@ def output(line, capsys):
     if line.startswith("jax-ttt "):
         words = check_output(f"printf '%s\\0' {line}", shell=True)
         _, name, *rest = os.fsdecode(words).split("\0")[:-1]
-        code = commands.run(commands.module_of(name), rest)
+        code = commands.exit_code(commands.module_of(name), rest)
         out, err = capsys.readouterr()
     else:
         done = run(line, shell=True, capture_output=True, text=True)

@@ -28,9 +28,9 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def test_json_follows_the_schema(agent_files, run_command):
+def test_json_follows_the_schema(agent_files):
     path = "mine.safetensors"
-    out, _ = run_command(correct, agent_files["THREE"], "--out", path, "--json")
+    out, _ = commands.run(correct, agent_files["THREE"], "--out", path, "--json")
     result = json.loads(out)
     schema = make_schema.schema() | {"anyOf": [{"$ref": "#/$defs/CorrectionResult"}]}
     jsonschema.validate(result, schema)
@@ -43,7 +43,7 @@ def test_json_follows_the_schema(agent_files, run_command):
     assert {level["seat"] for level in result["levels"]} == {*SEATS}
 
 
-def test_ctrl_c_prints_what_is_known(agent_files, tmp_path, monkeypatch, run_command):
+def test_ctrl_c_prints_what_is_known(agent_files, tmp_path, monkeypatch):
     keeping_moves, calls = Solver.keeping_moves, []
 
     def interrupted(solver, keys, order):
@@ -53,7 +53,7 @@ def test_ctrl_c_prints_what_is_known(agent_files, tmp_path, monkeypatch, run_com
         return keeping_moves(solver, keys, order)
 
     monkeypatch.setattr(Solver, "keeping_moves", interrupted)
-    out, err = run_command(correct, agent_files["FOUR"], code=130)
+    out, err = commands.run(correct, agent_files["FOUR"], code=130)
     assert out == ""
     assert "nothing is proven or saved" in err
     levels = re.findall(r"^(\d+) +(\d+) +\d+$", err, re.MULTILINE)
@@ -63,10 +63,10 @@ def test_ctrl_c_prints_what_is_known(agent_files, tmp_path, monkeypatch, run_com
     assert not [*tmp_path.iterdir()]
 
 
-def test_ctrl_c_in_the_proof_ends_the_command(agent_files, monkeypatch, run_command):
+def test_ctrl_c_in_the_proof_ends_the_command(agent_files, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("jax_ttt.text.grade_text.search_progress", lambda *_: interrupt)
-    _, err = run_command(correct, agent_files["FOUR"], code=130)
+    _, err = commands.run(correct, agent_files["FOUR"], code=130)
     assert "nothing is proven or saved" in err

@@ -6,12 +6,15 @@ import functools
 import json
 import shutil
 
+import commands
 import pytest
 import rules
 
 from jax_ttt import evaluate
 from jax_ttt.players import registry
 from jax_ttt.runtime import atomic_files
+
+run = functools.partial(commands.run, evaluate)
 
 
 @pytest.fixture(scope="session")
@@ -20,14 +23,8 @@ def run_dir(tiny_run):
     return tiny_run[0]
 
 
-@pytest.fixture
-def run(run_command):
-    """Return a function that runs the command and returns its output and errors."""
-    return functools.partial(run_command, evaluate)
-
-
 @pytest.mark.parametrize("columns", [40, 60, 100])
-def test_the_report_fits_the_terminal(columns, run_dir, run, monkeypatch):
+def test_the_report_fits_the_terminal(columns, run_dir, monkeypatch):
     """Its title, its verdict, and all else; only a path is not broken."""
     monkeypatch.setenv("COLUMNS", str(columns))
     for player in (run_dir, "shipped:network", "blend:0.7:minimax"):
@@ -37,7 +34,7 @@ def test_the_report_fits_the_terminal(columns, run_dir, run, monkeypatch):
         assert f"{player}: tic_tac_toe" in " ".join(map(str.strip, lines))
 
 
-def test_the_policy_of_the_csv_scores_what_is_reported(run_dir, tmp_path, run):
+def test_the_policy_of_the_csv_scores_what_is_reported(run_dir, tmp_path):
     """Every game against the random player counts by its probability."""
     table, decisions = tmp_path / "policy.csv", tmp_path / "policy.json"
     files = ["--policy-csv", table, "--policy-json", decisions]
@@ -69,7 +66,7 @@ def test_the_policy_of_the_csv_scores_what_is_reported(run_dir, tmp_path, run):
         assert reported == pytest.approx(expected, abs=1e-5)
 
 
-def test_json_agrees_with_the_run_and_a_sample_with_the_exact_values(run_dir, run):
+def test_json_agrees_with_the_run_and_a_sample_with_the_exact_values(run_dir):
     out, err = run(run_dir, "--games", "2000", "--seed", "1", "--json")
     assert (err, out.count("\n")) == ("", 1)
     result = json.loads(out)
@@ -90,7 +87,7 @@ def test_json_agrees_with_the_run_and_a_sample_with_the_exact_values(run_dir, ru
             assert abs(share - exact) < 4 * (exact * (1 - exact) / 2000) ** 0.5 + 1e-9
 
 
-def test_a_note_names_the_seat_that_is_not_proven(one_seat, tmp_path, run, monkeypatch):
+def test_a_note_names_the_seat_that_is_not_proven(one_seat, tmp_path, monkeypatch):
     make_player = registry.make_player
 
     def make_in_both_seats(*args):
@@ -105,9 +102,7 @@ def test_a_note_names_the_seat_that_is_not_proven(one_seat, tmp_path, run, monke
 
 
 @pytest.mark.fault
-def test_a_certificate_is_of_the_file_that_was_read(
-    one_seat, tmp_path, run, monkeypatch
-):
+def test_a_certificate_is_of_the_file_that_was_read(one_seat, tmp_path, monkeypatch):
     path = tmp_path / "agent.safetensors"
     shutil.copy(one_seat, path)
     make_player = registry.make_player

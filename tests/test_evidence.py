@@ -9,6 +9,7 @@ import json
 import re
 from typing import Any
 
+import commands
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -198,14 +199,12 @@ def test_a_function_is_called_what_its_evidence_allows(kind, env_id, best_moves)
         for name in names
     ],
 )
-def test_a_built_in_player_is_called_what_its_evidence_allows(
-    env_id, name, run_command
-):
+def test_a_built_in_player_is_called_what_its_evidence_allows(env_id, name):
     evidence = NAMES[env_id][name]
     check_player(jax_ttt.player(name, env_id=env_id), evidence)
     flags = [name, "--env-id", env_id, "--games", "4"]
-    check_text(run_command(evaluate, *flags).out, evidence)
-    check_json(json.loads(run_command(evaluate, *flags, "--json").out), evidence)
+    check_text(commands.run(evaluate, *flags).out, evidence)
+    check_json(json.loads(commands.run(evaluate, *flags, "--json").out), evidence)
 
 
 def test_a_policy_has_evidence_and_can_not_be_written():
@@ -256,7 +255,7 @@ PROGRAMS = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("env_id", "answer", "evidence"), PROGRAMS)
 def test_a_program_is_called_what_its_evidence_allows(
-    env_id, answer, evidence, tmp_path, run_command
+    env_id, answer, evidence, tmp_path
 ):
     name = PlayerProgram(tmp_path, answer).name
     player = jax_ttt.player(name, env_id=env_id)
@@ -271,21 +270,21 @@ def test_a_program_is_called_what_its_evidence_allows(
     flags = [name, "--env-id", env_id, "--games", "4"]
     path = tmp_path / "certificate.json"
     code = 0 if grade.unbeatable else 2
-    run_command(evaluate, *flags, "--certificate", path, code=code)
+    commands.run(evaluate, *flags, "--certificate", path, code=code)
     assert path.exists() == (code == 0)
     if grade.unbeatable:
         words = json.loads(path.read_text())["player"]
         assert words == f"program:COMMAND, {CONDITION[0]}"
-    result = json.loads(run_command(evaluate, *flags, "--json").out)
+    result = json.loads(commands.run(evaluate, *flags, "--json").out)
     check_json(result, evidence)
     assert ("note" in result["grade"]) == (evidence == "none")
-    check_text(run_command(evaluate, *flags).out, evidence)
+    check_text(commands.run(evaluate, *flags).out, evidence)
     match = [name, "random", *flags[1:]]
-    pair = json.loads(run_command(arena, *match, "--json").out)["pairs"][1]
+    pair = json.loads(commands.run(arena, *match, "--json").out)["pairs"][1]
     assert pair["evidence"] == (evidence if env_id == SMALL else "none")
     is_exact = env_id == SMALL and evidence == "asked"
     assert (pair["num_games"] == 0) == is_exact
-    text = " ".join(run_command(arena, *match).out.split())
+    text = " ".join(commands.run(arena, *match).out.split())
     assert ("of some players by the moves that they gave" in text) == is_exact
     player.close()
 

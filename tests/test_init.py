@@ -30,12 +30,12 @@ import commands
 from jax_ttt.__main__ import COMMANDS, main
 for command in COMMANDS:
     with contextlib.redirect_stdout(io.StringIO()) as out:
-        assert commands.run(commands.module_of(command), ["--help"]) == 0
+        assert commands.exit_code(commands.module_of(command), ["--help"]) == 0
     assert f"python -m jax_ttt.{command}" in out.getvalue()
 WRONG = ["--sede 2", "--tau nan", "--json --quiet", "--devices 0", "--epsilon-end 2"]
 for line in WRONG:
     with contextlib.redirect_stderr(io.StringIO()):
-        assert commands.run(commands.module_of("train"), line.split()) == 2
+        assert commands.exit_code(commands.module_of("train"), line.split()) == 2
 sys.argv = ["jax-ttt", "--completion"]
 with contextlib.redirect_stdout(io.StringIO()) as out:
     assert main() == 0
@@ -45,9 +45,9 @@ assert not (HEAVY | {"numpy"}) & sys.modules.keys()
 from pathlib import Path
 web, folder = commands.module_of("web"), Path("page")
 with contextlib.redirect_stderr(io.StringIO()):
-    assert commands.run(web, ["--port", "70000"]) == 2
+    assert commands.exit_code(web, ["--port", "70000"]) == 2
 assert "starlette" not in sys.modules
-assert commands.run(web, ["--export", str(folder)]) == 0
+assert commands.exit_code(web, ["--export", str(folder)]) == 0
 from jax_ttt.web import agent_files, app
 files = agent_files.AgentCollection(folder)
 app.make_app(files, ["localhost"])

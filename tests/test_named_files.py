@@ -30,7 +30,7 @@ def trained(request, tmp_path_factory):
     with contextlib.chdir(folder):
         saved_agents.save_agent(tiny.untrained(tiny.CONFIG), AGENT)
         words = [*tiny.flags(), f"--{request.param}", str(AGENT), "--run-dir", "run"]
-        assert commands.run(train, [*words, "--quiet"]) == 0
+        commands.run(train, *words, "--quiet")
     return request.param, folder
 
 
@@ -62,12 +62,12 @@ RESUME = ["--resume", "run", "--num-updates", "8", "--quiet"]
 REPEAT = ["--config", "run", "--run-dir", "new", "--quiet"]
 
 
-def test_a_run_keeps_the_checksum_of_the_file_and_refuses_another(setting, capsys):
+def test_a_run_keeps_the_checksum_of_the_file_and_refuses_another(setting):
     before, now = replace_agent()
     assert before != now
     assert read_settings(RUN.path).files == {str(AGENT): before}
     for words in (RESUME, REPEAT):
-        err = refusal(capsys, train, *words)
+        err = refusal(train, *words)
         for text in (str(AGENT), before[:16], now[:16]):
             assert text in err
     # Only files that are still named are compared.
@@ -80,7 +80,7 @@ def test_a_run_keeps_the_checksum_of_the_file_and_refuses_another(setting, capsy
     assert plan_of(*REPEAT).files == {str(AGENT): now}
 
 
-def test_only_a_new_run_needs_the_agent_that_it_starts_from(setting, capsys):
+def test_only_a_new_run_needs_the_agent_that_it_starts_from(setting):
     files = {str(AGENT): sha256()}
     assert plan_of(*RESUME).files == plan_of(*REPEAT).files == files
     AGENT.unlink()
@@ -91,8 +91,8 @@ def test_only_a_new_run_needs_the_agent_that_it_starts_from(setting, capsys):
             plan_of(*RESUME)
     else:
         assert plan_of(*RESUME).files == files
-    assert commands.run(train, ["--resume", "run"]) == 0  # there is nothing to do
-    assert "ended at update 4" in capsys.readouterr().out
+    done = commands.run(train, "--resume", "run")  # there is nothing to do
+    assert "ended at update 4" in done.out
 
 
 def test_the_file_of_a_player_within_another_one_counts(tmp_path):
@@ -105,17 +105,17 @@ def test_the_file_of_a_player_within_another_one_counts(tmp_path):
         registry.check_files(shipped, {"shipped:network": "0" * 64})
 
 
-def test_a_sweep_continues_with_the_same_files(tmp_path, monkeypatch, capsys):
+def test_a_sweep_continues_with_the_same_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     saved_agents.save_agent(tiny.untrained(tiny.CONFIG), AGENT)
     words = [*tiny.flags(), "--opponent", str(AGENT), "--num-seeds", "1"]
     monkeypatch.setattr(sweep, "train_missing", lambda **options: None)
-    assert commands.run(sweep, words) == 0
+    commands.run(sweep, *words)
     (path,) = Path("runs").glob("*.jsonl")
     assert sweep_file.open_sweep_file(path, writes=False).sweep.files == {
         str(AGENT): sha256()
     }
     before, now = replace_agent()
-    err = refusal(capsys, sweep, "--resume", path)
+    err = refusal(sweep, "--resume", path)
     assert before[:16] in err
     assert now[:16] in err

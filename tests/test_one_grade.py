@@ -45,9 +45,9 @@ def answer(grade):
 
 
 @pytest.fixture
-def run_json(run_command):
+def run_json():
     """Return a function that runs a command and returns the JSON that it prints."""
-    return lambda *words: json.loads(run_command(*words, "--json").out)
+    return lambda *words: json.loads(commands.run(*words, "--json").out)
 
 
 def agent_answers(path, run_json):

@@ -88,7 +88,7 @@ def plain_run(plain, folder):
     """Return the folder of a whole run of the learner, by the command."""
     path = folder / "whole"
     words = ["--learner", plain, "--step-size", "0.25", "--quiet", "--run-dir"]
-    assert commands.run(TRAIN, [*FLAGS, *words, str(path)]) == 0
+    commands.run(TRAIN, *FLAGS, *words, str(path))
     return path
 
 
@@ -172,7 +172,7 @@ def test_a_config_keeps_the_learner(plain, plain_run, tmp_path):
     run = jax_ttt.train(preset=agent.config)
     assert weights(run.agent) == weights(agent)
     words = ["--config", str(plain_run), "--learner", plain, "--quiet"]
-    assert commands.run(TRAIN, [*words, "--run-dir", str(tmp_path / "again")]) == 0
+    commands.run(TRAIN, *words, "--run-dir", str(tmp_path / "again"))
     assert_same_run(tmp_path / "again", plain_run)
     other = jax_ttt.train(preset=agent.config, **{"step_size": 0.5})
     assert own_of(other.agent.config).settings["step_size"] == 0.5
@@ -197,21 +197,19 @@ def test_each_seed_alone_is_the_same_among_many(plain):
             np.testing.assert_allclose(one, other, atol=1e-5)
 
 
-def test_a_sweep_varies_settings_of_the_learner(
-    plain, tmp_path, monkeypatch, capsys, run_command
-):
+def test_a_sweep_varies_settings_of_the_learner(plain, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = ["--learner", plain, "--num-seeds", "2", "--grid", "step_size=0.1,0.2"]
-    result = json.loads(run_command(SWEEP, *FLAGS, *words, "--json").out)
+    result = json.loads(commands.run(SWEEP, *FLAGS, *words, "--json").out)
     sizes = [group["settings"] for group in result["groups"]]
     assert sizes == [{"step_size": 0.1}, {"step_size": 0.2}]
     assert [len(group["agents"]) for group in result["groups"]] == [2, 2]
     again = ["--resume", result["file"], "--learner", plain]
     flag = f"--learner {plain}"
-    assert f"--resume {result['file']} {flag} --csv" in run_command(SWEEP, *again).out
-    line = refusal(capsys, SWEEP, *again, "--step-size", "0.7")
+    assert f"--resume {result['file']} {flag} --csv" in commands.run(SWEEP, *again).out
+    line = refusal(SWEEP, *again, "--step-size", "0.7")
     assert line.startswith("--step-size must be left out with --resume")
-    line = refusal(capsys, SWEEP, *words[:4], "--grid", "step_size=2")
+    line = refusal(SWEEP, *words[:4], "--grid", "step_size=2")
     assert line == "--step-size must be a number above 0 and at most 1, got '2'"
 
 
@@ -246,9 +244,7 @@ def test_presets_of_a_learner(plain, folder):
 # The agent.
 
 
-def test_an_agent_is_played_corrected_and_certified(
-    network_run, folder, one_layer, run_command
-):
+def test_an_agent_is_played_corrected_and_certified(network_run, folder, one_layer):
     agent = network_run.agent
     assert jax_ttt.grade(agent).evidence == "construction"
     assert str(jax_ttt.new_game(agent, seat="second"))
@@ -261,13 +257,11 @@ def test_an_agent_is_played_corrected_and_certified(
     path, certificate = folder / "corrected.safetensors", folder / "certificate.json"
     jax_ttt.save(result.agent, path)
     words = ["--learner", one_layer, "--certificate", certificate]
-    run_command(EVALUATE, path, *words)
+    commands.run(EVALUATE, path, *words)
     assert certificate.exists()
 
 
-def test_commands_ask_for_the_file(
-    unloaded, plain_run, plain, tmp_path, capsys, run_command
-):
+def test_commands_ask_for_the_file(unloaded, plain_run, plain, tmp_path):
     """As in a new process; a file with another source is not the file."""
     rule = f"{plain_run / 'agent.safetensors'}: made with Plain of plain.py, SHA-256 "
     for name, *words in (
@@ -278,41 +272,41 @@ def test_commands_ask_for_the_file(
         ("arena", plain_run, "random"),
         ("train", "--resume", plain_run),
     ):
-        line = refusal(capsys, commands.module_of(name), *words)
+        line = refusal(commands.module_of(name), *words)
         assert line.startswith(rule) or name == "train"
         assert "made with Plain of plain.py" in line
         assert "name its file by --learner plain.py in a command" in line
     other = written(tmp_path / "plain.py", f"{PLAIN}\n")
-    line = refusal(capsys, EVALUATE, plain_run, "--learner", other)
+    line = refusal(EVALUATE, plain_run, "--learner", other)
     assert line.startswith(rule)
     assert line.endswith("but the Plain that is loaded has another source")
     file = ["--learner", plain]
-    result = json.loads(run_command(EVALUATE, plain_run, *file, "--json").out)
+    result = json.loads(commands.run(EVALUATE, plain_run, *file, "--json").out)
     assert result["grade"]["unbeatable"] is False
-    result = json.loads(run_command(ARENA, plain_run, "random", *file, "--json").out)
+    result = json.loads(commands.run(ARENA, plain_run, "random", *file, "--json").out)
     assert result["env_id"] == "tic_tac_toe"
-    assert "whole" in run_command(RUNS, plain_run.parent, *file).out
+    assert "whole" in commands.run(RUNS, plain_run.parent, *file).out
 
 
 # A run that stops.
 
 
 def test_an_interrupted_run_continues_bit_for_bit(
-    plain, plain_run, tmp_path, capsys, run_command, monkeypatch
+    plain, plain_run, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
     words = ["--learner", plain, "--step-size", "0.25", "--run-dir", "cut"]
     stop = commands.at_step(2, lambda: signal.raise_signal(signal.SIGINT))
-    assert commands.run(TRAIN, [*FLAGS, *words], on_step=stop) == 130
+    stopped = commands.run(TRAIN, *FLAGS, *words, on_step=stop, code=130)
     flag = f"--learner {plain}"
-    assert f"train --resume cut {flag}" in capsys.readouterr().err
-    out = run_command(TRAIN, "--resume", "cut", "--learner", plain).out
+    assert f"train --resume cut {flag}" in stopped.err
+    out = commands.run(TRAIN, "--resume", "cut", "--learner", plain).out
     assert f"evaluate cut {flag}" in out
     assert_same_run(tmp_path / "cut", plain_run)
     settings = read_settings(tmp_path / "cut" / "config.json").config
     assert own_of(settings).settings["step_size"] == 0.25
     words = ["--resume", plain_run, "--learner", plain, "--step-size", "0.5"]
-    line = refusal(capsys, TRAIN, *words)
+    line = refusal(TRAIN, *words)
     assert "--step-size is 0.25 in this run, got 0.5" in line
 
 
@@ -449,13 +443,13 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_mistake_is_one_line(any_types, fault, tmp_path, monkeypatch, capsys):
+def test_a_mistake_is_one_line(any_types, fault, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     old, new, reason = FAULTS[fault]
     text = NETWORK if reason.startswith("OneLayer") else PLAIN
     file = written(tmp_path / "own.py", changed(text, old, new))
     small = tiny.flags("num_envs", "num_updates", "eval_every")
-    assert reason in refusal(capsys, TRAIN, *small, "--learner", file)
+    assert reason in refusal(TRAIN, *small, "--learner", file)
     assert not (tmp_path / "runs").exists()
     with pytest.raises(jax_ttt.Refused) as error:
         jax_ttt.train(learner=file, num_envs=8, num_updates=4, eval_every=2)
@@ -469,11 +463,10 @@ def test_a_mistake_is_one_line(any_types, fault, tmp_path, monkeypatch, capsys):
         ("w - step * g,", "w - jnp.inf * g,"),
     ],
 )
-def test_a_run_whose_numbers_are_not_finite_ends(old, new, tmp_path, capsys):
+def test_a_run_whose_numbers_are_not_finite_ends(old, new, tmp_path):
     file = written(tmp_path / "own.py", changed(PLAIN, old, new))
     words = ["--learner", file, "--run-dir", str(tmp_path / "run")]
-    assert commands.run(TRAIN, [*FLAGS, *words]) == 3
-    err = capsys.readouterr().err
+    err = commands.run(TRAIN, *FLAGS, *words, code=3).err
     assert "Traceback" not in err
     assert "diverged" in err
     with pytest.raises(FloatingPointError):
@@ -481,19 +474,19 @@ def test_a_run_whose_numbers_are_not_finite_ends(old, new, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("text", ["x = 1\n", "from jax_ttt import DQN\n"])
-def test_a_file_without_a_learner_is_refused(text, tmp_path, capsys):
+def test_a_file_without_a_learner_is_refused(text, tmp_path):
     """What else is wrong with a file, and its name: test_own_rules.py."""
     file = written(tmp_path / "own.py", text)
     rule = "it defines no subclass of jax_ttt.Learner or of flax.nnx.Module"
-    assert refusal(capsys, TRAIN, "--learner", file) == f"--learner {file}: {rule}"
+    assert refusal(TRAIN, "--learner", file) == f"--learner {file}: {rule}"
     with pytest.raises(jax_ttt.Refused, match=r"^learner .*own\.py: it defines no"):
         jax_ttt.train(learner=file)
     other = written(tmp_path / "own.txt", PLAIN)
-    line = refusal(capsys, TRAIN, "--learner", other)
+    line = refusal(TRAIN, "--learner", other)
     assert line == f"--learner {other}: must be a file of Python, *.py"
 
 
-def test_settings_of_the_learner_have_ranges_and_names(plain, capsys):
+def test_settings_of_the_learner_have_ranges_and_names(plain):
     rule = "must be a number above 0 and at most 1, got"
     with pytest.raises(jax_ttt.Refused, match=f"^step_size {rule} 2$"):
         jax_ttt.train(learner=plain, step_size=2)
@@ -501,10 +494,9 @@ def test_settings_of_the_learner_have_ranges_and_names(plain, capsys):
         jax_ttt.train(learner=plain, step_siz=0.1)
     with pytest.raises(jax_ttt.Refused, match="there is no setting step_size"):
         jax_ttt.train(**dict[str, Any](step_size=0.1))
-    line = refusal(capsys, TRAIN, "--learner", plain, "--step-siz", "1")
+    line = refusal(TRAIN, "--learner", plain, "--step-siz", "1")
     assert line == "there is no flag --step-siz; did you mean --step-size?"
-    assert commands.run(TRAIN, ["--learner", plain, "--step-size", "2"]) == 2
-    err = capsys.readouterr().err
+    err = commands.run(TRAIN, "--learner", plain, "--step-size", "2", code=2).err
     assert as_users.names(err, f"{rule} '2'")
     assert "Traceback" not in err
 
@@ -516,7 +508,7 @@ def test_classes_of_two_files_are_refused(plain, plain_class, network_class):
         jax_ttt.train(learner=plain, network=network_class)
 
 
-def test_what_only_a_dqn_has_is_refused_elsewhere(plain, tmp_path, capsys):
+def test_what_only_a_dqn_has_is_refused_elsewhere(plain, tmp_path):
     start = str(tiny.save_untrained(tmp_path / "agent.safetensors"))
     rule = "must be left out with Plain, which is not a DQN, got"
     for fields, got in (
@@ -527,17 +519,17 @@ def test_what_only_a_dqn_has_is_refused_elsewhere(plain, tmp_path, capsys):
         with pytest.raises(jax_ttt.Refused, match=f"^{name} {rule}"):
             jax_ttt.train(learner=plain, **{**FIELDS, **fields})
         words = [f"--{name.replace('_', '-')}={fields[name]}" for name in fields]
-        line = refusal(capsys, TRAIN, *FLAGS, "--learner", plain, *words)
+        line = refusal(TRAIN, *FLAGS, "--learner", plain, *words)
         assert line == f"--{name.replace('_', '-')} {rule} {got}"
     for module in (TRAIN, SWEEP):  # processes can't share a learner
-        line = refusal(capsys, module, "--learner", plain, "--distributed")
+        line = refusal(module, "--learner", plain, "--distributed")
         assert line == "--learner must be left out with --distributed"
 
 
 # A file, and settings, that don't fit together.
 
 
-def test_saved_settings_get_the_learner_of_the_file(plain, tiny_run, tmp_path, capsys):
+def test_saved_settings_get_the_learner_of_the_file(plain, tiny_run, tmp_path):
     """And settings that name another learner refuse it."""
     settings = written(tmp_path / "small.toml", "tau = 0.25\nnum_updates = 4\n")
     words = ["--config", settings, "--learner", plain, "--step-size", "0.1"]
@@ -545,7 +537,7 @@ def test_saved_settings_get_the_learner_of_the_file(plain, tiny_run, tmp_path, c
     assert (config.tau, config.num_updates) == (0.25, 4)
     assert own_of(config).learner == "Plain"
     assert own_of(config).settings["step_size"] == 0.1
-    line = refusal(capsys, TRAIN, "--resume", tiny_run[0], "--learner", plain)
+    line = refusal(TRAIN, "--resume", tiny_run[0], "--learner", plain)
     assert line == "--learner must be left out: the run has none"
 
 

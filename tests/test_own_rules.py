@@ -186,16 +186,14 @@ SQUARES = ["u", *(f"{row}{column}" for row in "abc" for column in "123")][:9]
 
 
 @pytest.mark.slow
-def test_a_game_of_stones_has_a_users_names_of_moves_and_board(
-    misere, run_command, monkeypatch
-):
+def test_a_game_of_stones_has_a_users_names_of_moves_and_board(misere, monkeypatch):
     jax_ttt.register_game("misere_g", misere, move_names=SQUARES)
     line = str(jax_ttt.prove(first_legal, env_id="misere_g", seat="second"))
     assert "squares 0 to 8" not in line
     lines = iter(["?", "zz", "b1", "u", "u", "review", "quit"])
     monkeypatch.setattr("builtins.input", lambda *_: next(lines))
     words = ["minimax", "--env-id", "misere_g", "--side", "x", "--seed", "1"]
-    out = run_command(PLAY, *words).out
+    out = commands.run(PLAY, *words).out
     assert "a move    play it" in out
     assert "'zz'? type a legal move" in out
     assert "'u'? type a legal move" in out
@@ -765,21 +763,19 @@ def test_a_sweep_continues_by_the_command_that_it_prints(
         assert getattr(resumed, name) == getattr(args, name)
 
 
-def test_commands_run_the_file_first(
-    unregistered, agent_path, capsys, run_command, monkeypatch
-):
+def test_commands_run_the_file_first(unregistered, agent_path, monkeypatch):
     """It has the names of moves that a person types."""
     words = [agent_path, "--rules", FILE]
-    out = run_command(EVALUATE, *words, "--seat", "first", "--games", 0).out
+    out = commands.run(EVALUATE, *words, "--seat", "first", "--games", 0).out
     assert "beatable: a shortest line that beats it, playing as X" in out
     lines = iter(["zz", "a3", "quit"])
     monkeypatch.setattr("builtins.input", lambda *_: next(lines))
-    out = run_command(PLAY, *words, "--seed", 1).out
+    out = commands.run(PLAY, *words, "--seed", 1).out
     assert "legal moves: a1 a2 a3 b1" in out
     assert "type a legal move" in out
     assert "  a\n" in out
     for flag in ("--policy-csv", "--certificate"):  # only of boards of stones
-        assert "got 'nim'" in refusal(capsys, EVALUATE, agent_path, flag, "file")
+        assert "got 'nim'" in refusal(EVALUATE, agent_path, flag, "file")
 
 
 def test_all_commands_but_two_have_the_flag():
@@ -793,7 +789,7 @@ def test_all_commands_but_two_have_the_flag():
     assert without == {"correct", "web"}
 
 
-def test_a_saved_agent_says_which_game_is_missing(unregistered, agent_path, capsys):
+def test_a_saved_agent_says_which_game_is_missing(unregistered, agent_path):
     reason = f"{agent_path}: made for 'nim', a game that is not registered; name the "
     reason += "file that registers it by --rules FILE in a command with this flag, or "
     reason += "import it in Python"
@@ -807,7 +803,7 @@ def test_a_saved_agent_says_which_game_is_missing(unregistered, agent_path, caps
         ("train", "--opponent", agent_path),
         ("plot", agent_path.parent, "--game"),
     ):
-        assert refusal(capsys, commands.module_of(name), *words) == reason
+        assert refusal(commands.module_of(name), *words) == reason
     with pytest.raises(jax_ttt.Refused, match="its file must run first") as error:
         jax_ttt.Config.of(env_id="a\n\x1b[31mred")
     assert str(error.value).isprintable()
@@ -828,11 +824,11 @@ def test_a_saved_agent_says_which_game_is_missing(unregistered, agent_path, caps
     ],
 )
 def test_a_file_that_does_not_register_a_game_is_refused(
-    tmp_path, monkeypatch, capsys, text, reason
+    tmp_path, monkeypatch, text, reason
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rules.py").write_text(text, "utf-8")
-    line = refusal(capsys, TRAIN, "--rules", "rules.py", "--env-id", "nim_2")
+    line = refusal(TRAIN, "--rules", "rules.py", "--env-id", "nim_2")
     assert line.startswith("--rules rules.py")
     assert reason in line
 
@@ -842,15 +838,13 @@ def test_a_file_hides_no_module_of_python(tmp_path, monkeypatch):
     file = tmp_path / "random.py"
     for text in ("x = 1 / 0\n", "x = 1\n"):
         file.write_text(text, "utf-8")
-        assert commands.run(TRAIN, ["--rules", str(file)]) == 2
+        commands.run(TRAIN, "--rules", str(file), code=2)
     assert sys.modules["random"] is random
     assert [*sys.path].index(str(tmp_path)) > 0
 
 
 @pytest.mark.slow
-def test_a_command_takes_the_only_game_of_the_file(
-    misere, tmp_path, run_command, monkeypatch
-):
+def test_a_command_takes_the_only_game_of_the_file(misere, tmp_path, monkeypatch):
     monkeypatch.delitem(GAMES, "misere")
     rules = ["--rules", str(MISERE)]
     assert commands.parse(TRAIN, rules).config.env_id == "misere"
@@ -863,26 +857,26 @@ def test_a_command_takes_the_only_game_of_the_file(
         ("minimax", "misere"),
         ("shipped:table", "tic_tac_toe"),  # a saved agent names its game itself
     ):
-        result = json.loads(run_command(EVALUATE, player, *rules, "--json").out)
+        result = json.loads(commands.run(EVALUATE, player, *rules, "--json").out)
         assert result["grade"]["env_id"] == env_id
-    result = json.loads(run_command(ARENA, "minimax", "random", *rules, "--json").out)
+    result = json.loads(commands.run(ARENA, "minimax", "random", *rules, "--json").out)
     assert result["env_id"] == "misere"
     games = []
     monkeypatch.setattr(
         Dialogue, "play_games", lambda self: games.append(self.opponent.env_id)
     )
-    run_command(PLAY, "minimax", *rules)
+    commands.run(PLAY, "minimax", *rules)
     assert games == ["misere"]
 
 
-def test_a_command_must_name_one_of_several_games(unregistered, capsys):
+def test_a_command_must_name_one_of_several_games(unregistered):
     for command, *words in (
         (TRAIN,),
         (EVALUATE, "minimax"),
         (PLAY, "minimax"),
         (ARENA,),
     ):
-        line = refusal(capsys, command, *words, "--rules", FILE)
+        line = refusal(command, *words, "--rules", FILE)
         assert "--env-id must be one of " in line
         assert "nim, nim_misere" in line
 

@@ -8,6 +8,7 @@ import signal
 import time
 
 import as_users
+import commands
 import player_programs
 import pytest
 
@@ -111,8 +112,8 @@ def test_a_program_whose_command_is_killed_reads_the_end_of_its_input(
 
 
 @pytest.mark.fault
-def test_a_program_that_calls_us_keeps_its_handlers(write_program, run_command):
+def test_a_program_that_calls_us_keeps_its_handlers(write_program):
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = [signal.getsignal(number) for number in numbers]
-    run_command(evaluate, write_program("say(0)").name, code=2)
+    commands.run(evaluate, write_program("say(0)").name, code=2)
     assert [signal.getsignal(number) for number in numbers] == before

@@ -30,9 +30,8 @@ def own_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "120")
 
 
-def run(capsys, *flags, **options):
-    code = commands.run(sweep, tiny.joined(TINY, flags), **options)
-    return code, *capsys.readouterr()
+def run(*flags, **options):
+    return commands.run(sweep, *tiny.joined(TINY, flags), **options)
 
 
 def note_blocks(blocks):
@@ -54,7 +53,7 @@ def test_a_grid_of_learning_rates_keeps_a_given_end():
 
 @pytest.mark.slow
 @pytest.mark.fault
-def test_ctrl_c_keeps_the_finished_blocks_and_says_what_is_lost(capsys, tmp_path):
+def test_ctrl_c_keeps_the_finished_blocks_and_says_what_is_lost(tmp_path):
     def interrupt(block):
         first_chunk = [step.update for step in block.steps] == [0, 2]
         if block.jobs[0].seed == 15 and first_chunk:
@@ -62,8 +61,7 @@ def test_ctrl_c_keeps_the_finished_blocks_and_says_what_is_lost(capsys, tmp_path
 
     table = tmp_path / "agents.csv"
     flags = "--num-seeds 12 --at-once 4 --num-updates 8 --eval-every 2 --csv"
-    code, out, err = run(capsys, *flags.split(), str(table), on_step=interrupt)
-    assert code == 130
+    out, err = run(*flags.split(), str(table), on_step=interrupt, code=130)
     assert "0 of 8 (" in out
     (path,) = Path("runs").iterdir()
     assert [line for line in err.splitlines() if line and "%|" not in line] == [
@@ -83,12 +81,11 @@ def test_ctrl_c_keeps_the_finished_blocks_and_says_what_is_lost(capsys, tmp_path
     ("flags", "expected"),
     [("", 3), pytest.param("--eval-every 4", 2, marks=pytest.mark.slow)],
 )
-def test_the_evaluations_of_a_sweep_are_those_of_its_settings(flags, expected, capsys):
+def test_the_evaluations_of_a_sweep_are_those_of_its_settings(flags, expected):
     """At the start, by the schedule, and at the end, each with its games."""
     blocks = []
     words = f"--num-seeds 1 --eval-games 8 --json {flags}".split()
-    code, out, _ = run(capsys, *words, on_step=blocks.append)
-    assert code == 0
+    out, _ = run(*words, on_step=blocks.append)
     steps = blocks[-1].steps
     assert sum(step.evaluation is not None for step in steps) == expected
     (agent,) = agents_in(out)
@@ -97,14 +94,13 @@ def test_the_evaluations_of_a_sweep_are_those_of_its_settings(flags, expected, c
 
 
 @pytest.mark.slow
-def test_blocks_are_full_where_a_grid_alternates_between_programs(capsys):
+def test_blocks_are_full_where_a_grid_alternates_between_programs():
     blocks = []
     grid = ["--grid", "tau=0.05,0.1", "num_envs=8,16", "--num-seeds", "1", "--json"]
     groups = []
     for at_once in (1, 2):
         flags = [*grid, "--at-once", str(at_once)]
-        code, out, _ = run(capsys, *flags, on_step=note_blocks(blocks))
-        assert code == 0
+        out, _ = run(*flags, on_step=note_blocks(blocks))
         groups.append(
             [
                 (group["settings"], [agent["games"] for agent in group["agents"]])
@@ -115,8 +111,8 @@ def test_blocks_are_full_where_a_grid_alternates_between_programs(capsys):
     assert groups[0] == groups[1]
 
 
-def test_its_agents_are_those_of_train_many(capsys):
-    _, out, _ = run(capsys, "--num-seeds", "2", "--at-once", "1", "--json")
+def test_its_agents_are_those_of_train_many():
+    out, _ = run("--num-seeds", "2", "--at-once", "1", "--json")
     runs = jax_ttt.train_many([7, 8], "default", **tiny.FIELDS)
     for agent, one in zip(agents_in(out), runs, strict=True):
         last: Any = json_records.to_dict(one.rows[-1])
@@ -127,28 +123,27 @@ def test_its_agents_are_those_of_train_many(capsys):
 
 @pytest.mark.slow
 def test_another_process_trains_what_is_missing_and_writes_nothing(
-    capsys, monkeypatch, tmp_path
+    monkeypatch, tmp_path
 ):
-    _, out, _ = run(capsys, "--num-seeds", "1", "--json")
+    out, _ = run("--num-seeds", "1", "--json")
     path = Path(json.loads(out)["file"])
     before = path.read_bytes()
     monkeypatch.setattr(distributed, "is_writer", lambda: False)
     blocks = []
-    noted = {"on_step": note_blocks(blocks)}
-    assert commands.run(sweep, ["--resume", str(path)], **noted) == 0
+    on_step = note_blocks(blocks)
+    commands.run(sweep, "--resume", str(path), on_step=on_step)
     assert blocks == []
-    assert run(capsys, "--num-seeds", "2", **noted) == (0, "", "")
+    assert run("--num-seeds", "2", on_step=on_step) == ("", "")
     assert blocks == [[7], [8]]
     assert [*tmp_path.rglob("*.*")] == [tmp_path / path]
     assert path.read_bytes() == before
 
 
-def test_a_signal_to_another_process_ends_this_one_too(capsys, monkeypatch):
+def test_a_signal_to_another_process_ends_this_one_too(monkeypatch):
     monkeypatch.setattr(
         distributed, "max_over_processes", lambda number: max(number, 15)
     )
-    code, out, err = run(capsys, "--num-seeds", "2")
-    assert code == 143
+    out, err = run("--num-seeds", "2", code=143)
     assert out == "no agent was finished\n"
     assert err.endswith("\nerror: interrupted\n")
 
@@ -161,43 +156,40 @@ def agents_in(out):
     return [agent | {"seconds": 0} for agent in group["agents"]]
 
 
-def test_a_sweep_that_was_killed_continues_with_the_agents_it_lacks(capsys):
-    _, out, _ = run(capsys, "--num-seeds", "3", "--json")
+def test_a_sweep_that_was_killed_continues_with_the_agents_it_lacks():
+    out, _ = run("--num-seeds", "3", "--json")
     whole = json.loads(out)
     path = Path(whole["file"])
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[:3]) + lines[3][:50])
     blocks = []
     again, on_step = ["--resume", str(path), "--json"], note_blocks(blocks)
-    assert commands.run(sweep, again, on_step=on_step) == 0
-    continued = capsys.readouterr().out
+    continued = commands.run(sweep, *again, on_step=on_step).out
     assert agents_in(continued) == agents_in(out)
-    assert commands.run(sweep, again[:2], on_step=on_step) == 0
-    assert "3 agents, 0 of them trained now;" in capsys.readouterr().out
+    printed = commands.run(sweep, *again[:2], on_step=on_step)
+    assert "3 agents, 0 of them trained now;" in printed.out
     assert blocks == [[9]]
 
 
-def test_rows_of_the_file_are_not_called_proven_by_this_command(capsys, tmp_path):
+def test_rows_of_the_file_are_not_called_proven_by_this_command(tmp_path):
     """Also if somebody has edited them."""
-    _, out, _ = run(capsys, "--num-seeds", "2", "--json")
+    out, _ = run("--num-seeds", "2", "--json")
     path = Path(json.loads(out)["file"])
     head, *lines = path.read_text().splitlines()
     for seed, line in enumerate(lines, start=7):
         lines[seed - 7] = with_proof(json.loads(line), proven=seed == 7)
     path.write_text("\n".join([head, *lines, ""]))
     again = ["--resume", str(path), "--csv", "agents.csv"]
-    assert commands.run(sweep, again) == 0
-    out = capsys.readouterr().out
+    out = commands.run(sweep, *again).out
     assert "1 of 2 (9.5% to 90.5%), by its file" in out
-    assert commands.run(sweep, [*again, "--json"]) == 0
-    (group,) = json.loads(capsys.readouterr().out)["groups"]
+    printed = commands.run(sweep, *again, "--json")
+    (group,) = json.loads(printed.out)["groups"]
     assert group["proven"] == 1
     assert [agent["grade"]["by_file"] for agent in group["agents"]] == [True, True]
     with Path("agents.csv").open() as file:
         assert [row["by_file"] for row in csv.DictReader(file)] == ["True", "True"]
     path.write_text(f"{head}\n{lines[0]}\n")
-    assert commands.run(sweep, again[:2]) == 0
-    out = capsys.readouterr().out
+    out = commands.run(sweep, *again[:2]).out
     assert "1 of 2 (9.5% to 90.5%), 1 by its file" in out
 
 
@@ -233,7 +225,7 @@ def test_an_opponent_of_a_grid_implies_the_preset_for_it():
     assert args.preset == "plain"
 
 
-def test_a_sweep_of_connect_four_counts_its_proofs(capsys, tmp_path):
+def test_a_sweep_of_connect_four_counts_its_proofs(tmp_path):
     """All agents are finished, so that nothing is trained."""
     config = PRESETS["connect-4x4"]
     finished = Sweep(
@@ -247,8 +239,7 @@ def test_a_sweep_of_connect_four_counts_its_proofs(capsys, tmp_path):
     table, drawing = tmp_path / "agents.csv", tmp_path / "agents.svg"
     again = ["--resume", str(file.path)]
     files = ["--csv", str(table), "--svg", str(drawing)]
-    assert commands.run(sweep, [*again, *files]) == 0
-    out = capsys.readouterr().out
+    out = commands.run(sweep, *again, *files).out
     assert "1 of 2 (" in out
     assert "not proven, connect-4x4: 8" in out
     assert out.count("75.000 (75.000 to 75.000)") == 2, "the rates of the searches"
@@ -260,6 +251,6 @@ def test_a_sweep_of_connect_four_counts_its_proofs(capsys, tmp_path):
     assert "against random, exact" in drawn
     svg = jax_ttt.draw(file.path, theme="dark").svg
     assert "1 of 2 proven unbeatable" in svg
-    assert commands.run(sweep, [*again, "--json"]) == 0
-    (group,) = json.loads(capsys.readouterr().out)["groups"]
+    printed = commands.run(sweep, *again, "--json")
+    (group,) = json.loads(printed.out)["groups"]
     assert (group["proven"], group["not_proven"]) == (1, [8])

@@ -27,7 +27,7 @@ from jax_ttt.players import saved_agents
 from jax_ttt.runtime import distributed
 
 train = commands.module_of("train")
-call = functools.partial(commands.call, train)
+call = functools.partial(commands.run, train)
 
 TINY = tiny.flags()
 FILES = {
@@ -42,7 +42,7 @@ CONNECT_4X4 += ["--num-updates", "8", "--eval-every", "2", "--eval-games", "4"]
 
 
 def run(path, *flags, **options):
-    """Train a tiny run in `path`; return the exit code, stdout and stderr."""
+    """Train a tiny run in `path`; return stdout and stderr."""
     return call(*tiny.joined([*TINY, "--run-dir", str(path)], flags), **options)
 
 
@@ -87,8 +87,7 @@ def test_the_same_seed_gives_the_same_bytes_with_and_without_snapshots(
     tiny_run, tmp_path
 ):
     path = tmp_path / "run"
-    code, out, _ = run(path, "--no-snapshots")
-    assert code == 0
+    out, _ = run(path, "--no-snapshots")
     assert ", snapshots, " not in out
     assert file_names(path) == FILES - {"snapshots"}
     agent, again = (folder / "agent.safetensors" for folder in (tiny_run[0], path))
@@ -100,8 +99,8 @@ def test_json_is_one_object_of_the_last_row_and_an_ended_run_prints_it_again(
     tiny_run, tmp_path
 ):
     path = tmp_path / "run"
-    code, out, err = run(path, "--json")
-    assert (code, err, out.count("\n")) == (0, "", 1)
+    out, err = run(path, "--json")
+    assert (err, out.count("\n")) == ("", 1)
     result, last = json.loads(out), rows(path)[-1]
     assert (result["run_dir"], result["stopped"]) == (str(path), "end")
     assert Path(result["agent"]).is_file()
@@ -114,10 +113,10 @@ def test_json_is_one_object_of_the_last_row_and_an_ended_run_prints_it_again(
 
     (path / "agent.safetensors").unlink()  # its weights are in the checkpoint
     before = as_users.contents(path)
-    code, out, err = call("--resume", path, "--json")
+    out, err = call("--resume", path, "--json")
     again = json.loads(out)
     grade, graded_again = result.pop("grade"), again.pop("grade")
-    assert (code, again) == (0, result)
+    assert again == result
     for seat in SEATS:  # the first one is in float32, the second one in float64
         for name, value in grade[seat].items():
             if name != "wins_all":  # which the lines of play say
@@ -130,7 +129,7 @@ def test_the_default_folder_is_named_after_time_preset_and_seed(tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(time, "strftime", lambda _: "20300101-000000")
     for _ in range(2):
-        assert call(*TINY, "--seed", 7, "--quiet")[0] == 0
+        call(*TINY, "--seed", 7, "--quiet")
     name = "20300101-000000-default-seed7"
     assert file_names(tmp_path / "runs") == {name, f"{name}.2"}
     assert os.listdir(tmp_path) == ["runs"]
@@ -149,8 +148,7 @@ def test_an_interrupted_run_is_graded_and_saved(number, code, tmp_path):
         if step.evaluation is None:
             signal.raise_signal(number)
 
-    exit_code, out, err = run(path, on_step=interrupt)
-    assert exit_code == code
+    out, err = run(path, on_step=interrupt, code=code)
     command = f"python -m jax_ttt.train --resume {path}"
     assert err == (
         f"interrupted at update 2: saved {path / 'agent.safetensors'}; "
@@ -177,7 +175,7 @@ def test_a_run_holds_few_states_on_the_device(tmp_path):
         numbers.append(len(found) / len(own))
 
     flags = ("--num-envs", "37", "--quiet", "--checkpoint-every", "0")
-    assert run(tmp_path / "run", *flags, on_step=count)[0] == 0
+    run(tmp_path / "run", *flags, on_step=count)
     assert max(numbers) <= 2
 
 
@@ -192,8 +190,7 @@ def test_a_signal_to_another_process_ends_this_one_too(tmp_path, monkeypatch):
 
     monkeypatch.setattr(distributed, "max_over_processes", max_over_processes)
     path = tmp_path / "run"
-    code, out, _ = run(path, "--json")
-    assert code == 143
+    out, _ = run(path, "--json", code=143)
     result = json.loads(out)
     assert (result["stopped"], result["update"]) == ("interrupted", 0)
 
@@ -202,8 +199,7 @@ def test_another_process_writes_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(distributed, "is_writer", lambda: False)
     path = tmp_path / "run"
     path.mkdir()  # by the process that writes
-    code, _, err = run(path, "--tensorboard")
-    assert (code, err) == (0, "")
+    assert run(path, "--tensorboard").err == ""
     assert not file_names(path)
 
 
@@ -219,9 +215,8 @@ def test_a_row_for_which_there_is_no_space_costs_no_agent(number, tmp_path):
             metrics.unlink(missing_ok=True)
             metrics.symlink_to("/dev/full")
 
-    code, _, err = run(tmp_path, "--quiet", on_step=fill)
-    message = f"error: cannot write {metrics}: No space left on device\n"
-    assert (code, err) == (1, message)
+    _, err = run(tmp_path, "--quiet", on_step=fill, code=1)
+    assert err == f"error: cannot write {metrics}: No space left on device\n"
     assert saved_agents.load_agent(tmp_path).num_updates == updates[-1]
 
 
@@ -229,18 +224,16 @@ def test_a_row_for_which_there_is_no_space_costs_no_agent(number, tmp_path):
 def test_a_search_that_a_signal_ends_is_repeated_when_the_run_continues(tmp_path):
     whole, path = tmp_path / "whole", tmp_path / "run"
     flags = [*CONNECT_4X4, "--snapshots", "--run-dir"]
-    code, _, err = call(*flags, whole)
-    assert (code, err) == (0, "")
+    assert call(*flags, whole).err == ""
 
     def before_the_search(step):
         if step.update == 4 and step.evaluation is None:
             signal.raise_signal(signal.SIGINT)
 
-    code, _, err = call(*flags, path, on_step=before_the_search)
-    assert code == 130
+    _, err = call(*flags, path, on_step=before_the_search, code=130)
     assert "interrupted at update 4" in err
     assert "first" not in rows(path)[-1]["grade"]
-    assert call("--resume", path, "--quiet")[0] == 0
+    call("--resume", path, "--quiet")
     same_runs.assert_same_run(path, whole)
 
 
@@ -250,8 +243,8 @@ def test_a_run_ends_with_a_search_of_at_most_thirty_seconds(tmp_path, monkeypatc
         CONNECT_4X4, ["--start-share", "0", "--num-updates", "2"]
     )
     path = tmp_path / "run"
-    code, out, err = call(*without_rounds, "--run-dir", path)
-    assert (code, err) == (0, "")
+    out, err = call(*without_rounds, "--run-dir", path)
+    assert err == ""
     assert "as X: positions" in out
     assert "beatable: a shortest line" in out
     grade = saved_agents.load_agent(path).grade
@@ -261,8 +254,7 @@ def test_a_run_ends_with_a_search_of_at_most_thirty_seconds(tmp_path, monkeypatc
 
     assert train.PROOF_SECONDS == 30
     monkeypatch.setattr(train, "PROOF_SECONDS", 0.0)
-    code, out, _ = call(*without_rounds, "--run-dir", tmp_path / "short")
-    assert code == 0
+    out, _ = call(*without_rounds, "--run-dir", tmp_path / "short")
     assert "not decided: searched up to move 0 as X" in out
     assert "so the win rate is 0.0000% to 100.0000%" in " ".join(out.split())
 
@@ -270,8 +262,7 @@ def test_a_run_ends_with_a_search_of_at_most_thirty_seconds(tmp_path, monkeypatc
 @pytest.mark.slow
 def test_details_add_games_epsilon_table_rows_and_an_example_game(tmp_path):
     flags = "--preset tictac-q --num-envs 64 --num-updates 20 --eval-every 2 --details"
-    code, out, _ = call(*flags.split(), "--run-dir", tmp_path / "run")
-    assert code == 0
+    out, _ = call(*flags.split(), "--run-dir", tmp_path / "run")
     games = re.findall(r"^  ([\d,]+) games; ", out, re.MULTILINE)
     expected = [128 * n for n in range(1, 11)]
     assert [int(number.replace(",", "")) for number in games] == expected

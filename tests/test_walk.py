@@ -389,7 +389,7 @@ def test_a_training_is_proven_by_walks(monkeypatch, tmp_path):
     settings |= {"num_updates": run.agent.num_updates, "start_share": 0.0}
     words = [f"--{name.replace('_', '-')}={value}" for name, value in settings.items()]
     folder = tmp_path / "run"
-    assert commands.run(TRAIN, [*words, "--prove", "--run-dir", str(folder)]) == 0
+    commands.run(TRAIN, *words, "--prove", "--run-dir", str(folder))
     row = (folder / "metrics.jsonl").read_text().splitlines()[-1]
     assert '"complete": true' in row
 

@@ -35,7 +35,7 @@ class TerminatedWhenWriting(io.StringIO):
 def test_a_signal_before_the_training_saves_the_untrained_agent(tmp_path, capsys):
     words = [*tiny.flags(), "--run-dir", str(tmp_path / "run")]
     with contextlib.redirect_stdout(TerminatedWhenWriting()):
-        assert commands.run(commands.module_of("train"), words) == 143
+        assert commands.exit_code(commands.module_of("train"), words) == 143
     assert capsys.readouterr().err.startswith("interrupted at update 0: saved ")
     assert jax_ttt.load(tmp_path / "run").num_updates == 0
 

@@ -23,7 +23,7 @@ train = commands.module_of("train")
 
 def run(path, flags, **options):
     words = [*tiny.flags(), "--run-dir", str(path), *flags.split()]
-    return commands.run(train, words, **options)
+    return commands.run(train, *words, **options)
 
 
 def rows(path):
@@ -101,10 +101,9 @@ def close(opened):
     loggers.for_each(opened, lambda logger: logger.close())
 
 
-def test_both_loggers_hold_the_metrics_and_nothing_else(tmp_path, wandb, capsys):
+def test_both_loggers_hold_the_metrics_and_nothing_else(tmp_path, wandb):
     path, fake = tmp_path / "one", wandb()
-    assert run(path, "--tensorboard --wandb --quiet --seed 7") == 0
-    assert capsys.readouterr().err == ""
+    assert run(path, "--tensorboard --wandb --quiet --seed 7").err == ""
     name, options = fake.calls[0]
     assert name == "init"
     settings = tiny.CONFIG.as_dict() | {"preset": "default", "seed": 7}
@@ -130,12 +129,11 @@ def test_both_loggers_hold_the_metrics_and_nothing_else(tmp_path, wandb, capsys)
     ("flag", "module"), [("--tensorboard", "tensorboardX"), ("--wandb", "wandb")]
 )
 def test_an_absent_package_is_refused_before_any_work(
-    flag, module, tmp_path, monkeypatch, capsys
+    flag, module, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(errors.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(cli, "set_up_device", None)  # nothing is set up
-    assert run(tmp_path / "run", flag) == 2
-    out, err = capsys.readouterr()
+    out, err = run(tmp_path / "run", flag, code=2)
     extra = flag.removeprefix("--")
     assert (out, err) == (
         "",
@@ -183,7 +181,7 @@ def test_a_run_that_continues_replaces_what_it_logged_after_its_checkpoint(
     flags = "--tensorboard --wandb --checkpoint-every 1e-9 --run-dir"
     commands.run_and_kill(train, [*tiny.flags(), *flags.split(), str(path)], 5)
     (path / "checkpoint-4.safetensors").unlink()  # killed before it was written
-    assert commands.run(train, ["--resume", str(path)]) == 0
+    commands.run(train, "--resume", str(path))
     steps = {
         start: [step for step, tag, _ in scalars if tag == "env_steps"]
         for start, scalars in events(path)
@@ -196,14 +194,16 @@ def test_a_run_that_continues_replaces_what_it_logged_after_its_checkpoint(
     assert again["env_mode"] == "online", "as the environment says"
 
 
-@pytest.mark.parametrize("end", [KeyboardInterrupt, OSError, FloatingPointError])
-def test_loggers_are_closed_however_a_run_ends(end, wandb, tmp_path):
+@pytest.mark.parametrize(
+    ("end", "code"), [(KeyboardInterrupt, 130), (OSError, 1), (FloatingPointError, 3)]
+)
+def test_loggers_are_closed_however_a_run_ends(end, code, wandb, tmp_path):
     def broken(step):
         if step.evaluation is None:
             raise end
 
     fake = wandb()
-    assert run(tmp_path, "--tensorboard --wandb", on_step=broken) != 0
+    run(tmp_path, "--tensorboard --wandb", on_step=broken, code=code)
     assert [call[0] for call in fake.calls] == ["init", "log", "finish"]
     ((_, scalars),) = events(tmp_path)
     assert {step for step, _, _ in scalars} == {0}

@@ -104,15 +104,15 @@ def test_what_the_user_says_on_the_cache_stays(setting, value, user_cache, tmp_p
     ("words", "is_on"), [([], True), (["--no-compile-cache"], False)]
 )
 def test_the_file_of_a_users_game_runs_with_the_cache_of_the_command(
-    words, is_on, user_cache, tmp_path, capsys
+    words, is_on, user_cache, tmp_path
 ):
     user_cache(tmp_path / "programs")
     file = tmp_path / "rules.py"
     setting = "jax.config.jax_enable_compilation_cache"
     file.write_text(f"import jax\nraise ValueError({setting})\n", "utf-8")
     module = commands.module_of("train")
-    assert commands.run(module, ["--rules", str(file), *words]) == 2
-    assert f"ValueError: {is_on}" in capsys.readouterr().err
+    printed = commands.run(module, "--rules", str(file), *words, code=2)
+    assert f"ValueError: {is_on}" in printed.err
     assert (tmp_path / "programs").is_dir() == is_on
 
 

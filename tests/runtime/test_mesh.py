@@ -89,7 +89,7 @@ def test_one_agent_trains_on_one_device_with_any_number_of_games(tmp_path):
         flags += [f"--{name.replace('_', '-')}", str(value)]
     for devices in ("1", "all"):
         words = [*flags, "--devices", devices, "--run-dir", str(tmp_path / devices)]
-        assert commands.run(commands.module_of("train"), words) == 0
+        commands.run(commands.module_of("train"), *words)
     assert_same_run(tmp_path / "1", tmp_path / "all")
 
 

@@ -56,7 +56,7 @@ def short(monkeypatch, tmp_path_factory):
 def test_every_figure_is_drawn_in_both_themes(short, tmp_path):
     names = [name for name in get_args(figures.Drawing) if "line" not in name]
     flags = ["--out", str(tmp_path), "--num-seeds", "2", "--first-seed", "7"]
-    assert commands.run(figures, [*flags, "--only", *names]) == 0
+    commands.run(figures, *flags, "--only", *names)
     files = {f"{name}-{theme}.svg" for name in names for theme in ("light", "dark")}
     assert {path.name for path in tmp_path.iterdir()} == files
     for path in tmp_path.iterdir():

@@ -21,7 +21,7 @@ from jax_ttt.files.run_folder import Lock, RunFolder, read_settings
 from jax_ttt.training import agent_batch, run_start
 
 train = commands.module_of("train")
-command = functools.partial(commands.call, train)
+command = functools.partial(commands.run, train)
 
 TINY = tiny.flags()
 VARIANTS = {
@@ -52,9 +52,7 @@ def latest(path):
 
 def resume(path, *flags):
     """Continue a run to its end; return stderr."""
-    code, _, err = command("--resume", path, "--quiet", *flags)
-    assert code == 0, err
-    return err
+    return command("--resume", path, "--quiet", *flags).err
 
 
 def run_and_kill(path, number, *flags):
@@ -71,8 +69,8 @@ def whole(tiny_run, tmp_path_factory):
     def run(variant):
         if variant not in paths:
             paths[variant] = tmp_path_factory.mktemp("whole") / variant
-            code, _, err = command(*flags_of(variant), "--run-dir", paths[variant])
-            assert (code, err) == (0, "")
+            done = command(*flags_of(variant), "--run-dir", paths[variant])
+            assert done.err == ""
         return paths[variant]
 
     return run
@@ -102,10 +100,9 @@ def test_an_interruption_leaves_no_trace(whole, tmp_path):
         terminate = commands.at_step(
             number, lambda: signal.raise_signal(signal.SIGTERM)
         )
-        done = command(*flags, path, on_step=terminate)
-        assert done[0] == code
+        _, err = command(*flags, path, on_step=terminate, code=code)
         if code:
-            assert f"to continue: python -m jax_ttt.train --resume {path}" in done[2]
+            assert f"to continue: python -m jax_ttt.train --resume {path}" in err
             assert (path / "agent.safetensors").exists()
             resume(path)
         assert_same_run(path, whole("default"))
@@ -168,10 +165,9 @@ def test_flags_that_differ_from_the_plan_are_refused(
 ):
     before = as_users.contents(killed)
     monkeypatch.setattr(train.cli, "set_up_device", None)  # nothing is set up
-    code, out, err = command("--resume", killed, *flags.split())
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert first in err
-    assert second in err
+    line = commands.refusal(train, "--resume", killed, *flags.split())
+    assert first in line
+    assert second in line
     assert as_users.contents(killed) == before
 
 
@@ -217,20 +213,17 @@ def test_lost_rows_are_a_warning(killed):
 def test_a_folder_in_use_or_with_a_run_is_refused(killed):
     lock = Lock(RunFolder(killed).lock)
     for flag, flags in (("--resume", []), ("--run-dir", TINY)):
-        code, out, err = command(flag, killed, *flags)
-        assert (code, out) == (2, "")
-        assert err == f"error: {flag} {killed}: in use by process {os.getpid()}\n"
+        line = commands.refusal(train, flag, killed, *flags)
+        assert line == f"{flag} {killed}: in use by process {os.getpid()}"
     lock.close()
     RunFolder(killed).lock.write_text("1\n")  # left by a process that was killed
-    code, out, err = command(*TINY, "--run-dir", killed)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert f"to continue it: python -m jax_ttt.train --resume {killed}" in err
+    line = commands.refusal(train, *TINY, "--run-dir", killed)
+    assert f"to continue it: python -m jax_ttt.train --resume {killed}" in line
 
 
 def test_other_random_numbers_are_refused(killed):
     with jax.default_prng_impl("rbg"):
-        code, _, err = command("--resume", killed)
-    assert code == 2
+        err = command("--resume", killed, code=2).err
     assert "random numbers of threefry2x32, but those here are of rbg" in err
 
 
@@ -239,14 +232,13 @@ def test_other_random_numbers_are_refused(killed):
 def test_a_run_until_a_proof_continues_as_one(tmp_path):
     flags = ["--preset", "table", "--until-proven"]
     whole, path = tmp_path / "whole", tmp_path / "run"
-    assert command(*flags, "--run-dir", whole)[0] == 0
+    command(*flags, "--run-dir", whole)
     run_and_kill(path, 5, *flags)
     resume(path)
     assert rows(path) == rows(whole)
     update, planned = updates_of(path)[-1], PRESETS["table"].num_updates
     assert update < planned
-    code, out, _ = command("--resume", path)
-    assert code == 0
+    out, _ = command("--resume", path)
     assert f"ended at update {update}, at the first proof, as --until-proven" in out
     assert out.endswith(f"--resume {path} --num-updates {planned}\n")
     longer = ["--resume", str(path), "--num-updates", str(planned)]
