@@ -1,11 +1,8 @@
 """Grades of any player: what is exact, what is sampled, and when."""
 
-import chance
 import jax
 import pytest
 
-from jax_ttt.config.game_facts import SEATS
-from jax_ttt.config.grade import Grade
 from jax_ttt.grading import grader
 from jax_ttt.players.player import Player, random_player
 
@@ -33,16 +30,3 @@ def test_a_sample_is_taken_where_nothing_is_exact(
     if grade.sampled is not None:
         both_seats = (grade.sampled.first.num_games, grade.sampled.second.num_games)
         assert both_seats == (num_sampled, num_sampled)
-
-
-def test_a_match_agrees_with_exact_results_in_each_seat(row_by_row):
-    grade = Grade(env_id="tic_tac_toe")
-    match = grader.with_match(grade, row_by_row, jax.random.key(1), 256).sampled
-    assert match is not None
-    exact = grader.follow_lines(row_by_row)
-    for seat in SEATS:
-        sampled, expected = match.seat(seat), exact.seat(seat)
-        assert expected is not None
-        assert sampled.num_games == 256
-        counts = [round(256 * rate) for rate in sampled.rates]
-        assert chance.within(counts, expected.rates)

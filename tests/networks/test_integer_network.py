@@ -9,7 +9,6 @@ import tiny
 from flax import nnx
 
 from jax_ttt.config import player_kinds
-from jax_ttt.config.errors import AgentError
 from jax_ttt.config.game_facts import EnvId
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
@@ -304,45 +303,6 @@ def test_a_trained_network_keeps_its_values_and_most_of_its_moves(host_tree):
     assert abs(after - before).mean() < 0.02
     moves = [np.where(legal, x, -2).argmax(axis=1) for x in (before, after)]
     assert np.mean(moves[0] == moves[1]) > 0.95
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        FILTERS,
-        {"hidden_size": 8},
-        {"hidden_layers": 0},
-        {"hidden_layers": 11, "hidden_size": 4},
-    ],
-    ids=str,
-)
-def test_what_is_saved_comes_back(fields, tmp_path):
-    config = Config.of(env_id="connect_4x4", **fields)
-    obs = random_observations("connect_4x4", np.random.default_rng(0))
-    network, params = random_integers(config, 0, obs)
-    agent = tiny.ungraded(config, params)
-    assert agent.precision == "int8"
-    saved_agents.save_agent(agent, tmp_path / "agent.safetensors")
-    loaded = saved_agents.load_agent(tmp_path / "agent.safetensors")
-    assert loaded.precision == "int8"
-    compute = jax.jit(q_network.action_scores)
-    before, after = (
-        compute(network, weights, obs) for weights in (params, loaded.params)
-    )
-    np.testing.assert_array_equal(before, after)
-    assert saved_agents.agent_bytes(loaded) == saved_agents.agent_bytes(agent)
-
-
-def test_a_file_of_weights_whose_sums_are_not_exact_is_refused(tmp_path):
-    config = Config.of(env_id="connect_4x4", hidden_size=8)
-    obs = random_observations("connect_4x4", np.random.default_rng(0))
-    _, params = random_integers(config, 0, obs)
-    large = {"bias": np.full(8, 2**24, "int32")}
-    damaged = nnx.State({**params, "layer1": {**params["layer1"], **large}})
-    path = tmp_path / "agent.safetensors"
-    saved_agents.save_agent(tiny.ungraded(config, damaged), path)
-    with pytest.raises(AgentError, match="sums of layer1 can reach"):
-        saved_agents.load_agent(path)
 
 
 def test_scores_decide_where_values_are_equal():

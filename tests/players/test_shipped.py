@@ -4,7 +4,6 @@ import hashlib
 import json
 
 import commands
-import jax
 import numpy as np
 import pytest
 from marks import mark_slow
@@ -13,7 +12,6 @@ from jax_ttt import evaluate
 from jax_ttt.config.game_facts import SEATS
 from jax_ttt.config.player_kinds import ALL, CONNECT_FOUR, SHIPPED
 from jax_ttt.games import position_keys
-from jax_ttt.games.played_game import choose_moves, replay
 from jax_ttt.games.state_keys import OPEN, WON
 from jax_ttt.grading import search_grade
 from jax_ttt.players import registry, saved_agents
@@ -71,21 +69,6 @@ def test_the_agent_of_7x6_wins_every_game_moving_first_by_its_file(player_of):
     assert first.lines.drawn == first.lines.lost == 0
     assert first.num_corrections == len(agent.corrections)
     assert agent.grade.proven is None, "the second seat can be beaten"
-
-
-@pytest.mark.slow
-def test_the_agent_of_7x6_plays_the_losing_line_in_its_file(player_of):
-    """So the page can show it."""
-    player = player_of("shipped:connect-7x6", "connect_7x6")
-    line = player.agent.grade.second.losing_line
-    starts = [line[:count] for count in range(len(line))]
-    states = jax.device_get(replay(player.env_id, [*starts, line]))
-    moves = choose_moves(player.choose, jax.random.key(0), states).tolist()
-    for count in range(1, len(line), 2):
-        assert moves[count] == line[count]
-    assert len(line) % 2 == 1, "the opponent has the last move"
-    assert states.terminated[-1]
-    assert states.rewards[-1].max() == 1, "not a draw"
 
 
 @pytest.mark.slow

@@ -14,8 +14,7 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn import metrics
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime import pytrees
-from jax_ttt.training import agent_batch, loop, many_agents, run_start
-from jax_ttt.training.many_agents import Job
+from jax_ttt.training import agent_batch, loop, run_start
 
 FIELDS = {
     "num_envs": 9,
@@ -25,7 +24,6 @@ FIELDS = {
     "eval_games": 0,
 }
 CONFIG = Config.of(**FIELDS)
-TABLE = CONFIG.replace(network="table", learning_rate=0.5)
 SEEDS = range(4)
 
 
@@ -57,23 +55,6 @@ def test_agents_of_a_device_each_are_bit_for_bit_those_that_train_alone(spread):
         results, expected = map(jax.tree.leaves, (last.evaluation, one.evaluation))
         for result, other in zip(results, expected, strict=True):
             np.testing.assert_array_equal(result[index], other[0])
-
-
-@pytest.mark.slow
-def test_a_sweep_over_devices_has_the_results_of_one(spread):
-    """The second block has one agent, and three that only fill it."""
-    jobs = [Job(TABLE, seed) for seed in range(5)]
-    expected, rows = (
-        [
-            result
-            for block in many_agents.train_blocks(jobs, mesh=mesh)
-            for result in block.results()
-        ]
-        for mesh in (None, spread(4))
-    )
-    for row, expected_row in zip(rows, expected, strict=True):
-        for name in ("seed", "games", "env_steps", "grade"):
-            assert getattr(row, name) == getattr(expected_row, name)
 
 
 def test_more_devices_than_there_are_are_refused(spread):

@@ -3,14 +3,13 @@
 That a recursive search marks as many positions is in test_reached_positions.py.
 """
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.tree_util import Partial
 from rule_player import RULE, reached
 
-from jax_ttt.games import pgx_games, position_keys
+from jax_ttt.games import position_keys
 from jax_ttt.games.played_game import Game
 from jax_ttt.solver import losing_lines
 
@@ -21,29 +20,6 @@ ENV = "connect_4x4"
 def search():
     """Return what the rule player, which can be beaten, reaches as the second one."""
     return reached(ENV, RULE, "second")
-
-
-def test_the_losing_line_is_a_game_of_the_player_that_it_loses(search):
-    """All its positions are marked, too."""
-    env = pgx_games.make_env(ENV)
-    state = jax.device_get(pgx_games.init(env, jax.random.key(0), 1))
-    choose = jax.jit(RULE)
-    marks = losing_lines.mark_losing_lines(search.player, search.keys)
-    for level, action in enumerate(search.losing_line):
-        assert not state.terminated[0]
-        assert state.legal_action_mask[0, action]
-        if search.player.moves_at(level):
-            assert choose(jax.random.key(0), state).tolist() == [action]
-        (key,) = position_keys.keys_to_numbers(
-            np.asarray(position_keys.keys_of(ENV, state))
-        )
-        assert marks[level][np.searchsorted(search.keys[level], key)]
-        action = np.array([action], np.int32)
-        state = jax.device_get(pgx_games.play_moves(env, state, action))
-    assert state.terminated[0]
-    # The loser would be next.
-    assert state.rewards[0, state.current_player[0]] == -1
-    assert search.player.moves_at(len(search.losing_line))
 
 
 def first_free_column(key, env_state):
