@@ -91,3 +91,40 @@ class Forgery:
             }
         encoded = header(json.dumps(entries(table))).encode()
         return len(encoded).to_bytes(8, "little") + encoded + body
+
+
+def with_columns(forgery, keys, actions):
+    """Return a file with other corrections, and the right checksum."""
+    columns = {"corrections__keys": keys, "corrections__actions": actions}
+    return forgery.but(**columns).content()
+
+
+def wrong_corrections(forgery):
+    """Return files of a corrected agent of 4 x 4, and a part of why each is refused."""
+    keys, actions = (forgery.tensors[f"corrections.{x}"] for x in ("keys", "actions"))
+
+    def key_of(*columns):
+        return sum(column << 5 * place for place, column in enumerate(columns))
+
+    # The first have an odd number of stones, so they are boards of O.
+    one_stone = key_of(1, 0b11, 1, 1)
+    wrong_keys = {
+        key_of(0, 0b11, 1, 1): "not a board",  # without the 1 above its stones
+        **{one_stone | 1 << bit: "not a board" for bit in (21, 25, 31, 40, 63)},
+        key_of(0b111, 0b11, 1, 1): "can't be reached",  # three stones of X
+        key_of(0b1000, 1, 1, 1): "can't be reached",  # three stones of O
+        key_of(0b11010, 0b11, 1, 1): "not legal",  # no place for the move
+        key_of(0b11010, 1, 1, 1): "not legal",  # the same on a board of X
+        0: "not a board",
+        2**64 - 1: "not a board",
+    }
+    rows = [
+        ("not legal", keys, np.full_like(actions, 4)),
+        ("ascend", keys[::-1].copy(), actions),
+        ("ascend", np.append(keys[:1], keys), np.append(actions[:1], actions)),
+    ]
+    for key, reason in wrong_keys.items():
+        place = np.searchsorted(keys, np.uint64(key))
+        more = np.insert(keys, place, np.uint64(key)), np.insert(actions, place, 0)
+        rows.append((reason, *more))
+    return [(reason, with_columns(forgery, *columns)) for reason, *columns in rows]

@@ -16,7 +16,7 @@ import made
 import numpy as np
 import pgx
 import tiny
-from forged import Forgery
+from forged import Forgery, wrong_corrections
 
 import jax_ttt
 from docs.examples.exam import FILE as EXAM
@@ -340,39 +340,18 @@ def refused_files(path: Path) -> list[tuple[str, bytes]]:
 
 
 def broken_corrections(path: Path) -> list[tuple[str, bytes]]:
-    """Change a corrected agent of 4 x 4; the SHA-256 is right."""
+    """Change a corrected agent of 4 x 4 and its network; the SHA-256 is right."""
     forgery = Forgery(path.read_bytes())
     tensors = forgery.tensors
     keys, actions = (tensors[f"corrections.{one}"] for one in ("keys", "actions"))
     kernel, bias = tensors["layer0.kernel"], tensors["layer1.bias"]
-
-    def with_key(key: int) -> np.ndarray:
-        """Return the keys with this one in place of the first, in order."""
-        return np.sort(np.array([key, *keys[1:]], np.uint64))
-
-    repeated, high = np.sort(np.r_[keys[:-1], keys[0]]), np.uint64(2**60)
-    # Columns of 5 bits. Without a stone, each is 1.
-    not_reached = with_key(0b00001_00001_00001_00010)
-    won, full = 0b00001_00001_01000_11111, 0b00001_00001_00001_11010
+    won = 0b00001_00001_01000_11111  # columns of 5 bits; a free one is 1
     changes = [
         ("as many keys", {"corrections__keys": keys[1:]}),
         ("as many keys", {"corrections__keys": None}),
         ("as many keys", {"corrections__actions": None}),
         ("as many keys", {"corrections__actions": actions.astype(np.int32)}),
-        ("do not ascend", {"corrections__keys": keys[::-1].copy()}),
-        ("do not ascend", {"corrections__keys": repeated}),
-        ("not a board", {"corrections__keys": with_key(0)}),
-        ("not a board", {"corrections__keys": np.r_[keys[:-1], high]}),
-        ("can't be reached", {"corrections__keys": not_reached}),
-        ("not legal", {"corrections__actions": np.full_like(actions, 4)}),
-        ("not legal", {"corrections__keys": with_key(won)}),
-        (
-            "not legal",
-            {
-                "corrections__keys": with_key(full),
-                "corrections__actions": np.zeros_like(actions),
-            },
-        ),
+        ("not legal", {"corrections__keys": np.sort(np.r_[keys[1:], np.uint64(won)])}),
         # A network that is not one of exact integers.
         ("do not fit", {"layer0__scale": None}),
         ("do not fit", {"layer0__kernel": kernel.astype(np.int16)}),
@@ -383,4 +362,4 @@ def broken_corrections(path: Path) -> list[tuple[str, bytes]]:
     ]
     files = [(reason, forgery.but(**parts).content()) for reason, parts in changes]
     tanh = forgery.but("config.activation", "tanh").content()
-    return [*files, ("needs relu", tanh)]
+    return [*files, ("needs relu", tanh), *wrong_corrections(forgery)]

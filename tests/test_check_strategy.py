@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import small_boards
 import tiny
-from forged import Forgery
+from forged import Forgery, with_columns, wrong_corrections
 
 import jax_ttt
 from jax_ttt.config.errors import AgentError
@@ -388,47 +388,18 @@ def test_other_tensors_are_refused(forgery, refused, agent, check):
 
 @pytest.mark.fault
 def test_wrong_corrections_are_refused_those_of_the_other_seat_too(forgery, refused):
+    for reason, content in wrong_corrections(forgery):
+        assert reason in refused(content)
     keys = forgery.tensors["corrections.keys"]
     actions = forgery.tensors["corrections.actions"]
-
-    def key_of(*columns):
-        return sum(column << 5 * place for place, column in enumerate(columns))
-
-    # The first have an odd number of stones, so they are not boards of X, who is
-    # checked.
-    one_stone = key_of(1, 0b11, 1, 1)
-    for key, reason in {
-        key_of(0, 0b11, 1, 1): "not a board",  # without the 1 above its stones
-        **{one_stone | 1 << bit: "not a board" for bit in (21, 25, 31, 40, 63)},
-        key_of(0b111, 0b11, 1, 1): "",  # three stones of X
-        key_of(0b1000, 1, 1, 1): "",  # three stones of O
-        key_of(0b11010, 0b11, 1, 1): "legal",  # no place for the move
-        key_of(0b11010, 1, 1, 1): "legal",  # the same on a board of X
-        0: "not a board",
-        2**64 - 1: "not a board",
-    }.items():
-        place = np.searchsorted(keys, np.uint64(key))
-        columns = {
-            "corrections__keys": np.insert(keys, place, np.uint64(key)),
-            "corrections__actions": np.insert(actions, place, 0),
-        }
-        assert reason in refused(forgery.but(**columns).content())
-    number = len(keys)
-    for other_keys, other_actions, reason in (
-        (keys[:0], actions[:0], ""),
-        (keys[:, None], actions[:, None], ""),
-        (None, actions, ""),
-        (keys, None, ""),
-        (keys, actions[1:], ""),
-        (keys, np.full(number, 4, np.uint8), "not legal"),
-        (keys[::-1].copy(), actions, "ascend"),
-        (np.append(keys[:1], keys), np.append(actions[:1], actions), "ascend"),
+    for other_keys, other_actions in (
+        (keys[:0], actions[:0]),
+        (keys[:, None], actions[:, None]),
+        (None, actions),
+        (keys, None),
+        (keys, actions[1:]),
     ):
-        columns = {
-            "corrections__keys": other_keys,
-            "corrections__actions": other_actions,
-        }
-        assert reason in refused(forgery.but(**columns).content())
+        refused(with_columns(forgery, other_keys, other_actions))
 
 
 def test_it_needs_only_numpy(agent, tmp_path):

@@ -146,6 +146,8 @@ FILES = [
     ("runs a_file", "a_file: a file, not a folder"),
     ("plot a_file", "a_file: a file, not a run's folder"),
     ("web --host 999.999.999.999 --port 1", "--host"),
+    ("web --port 0 --host not.a_host", "can't serve at --host not.a_host"),
+    ("web --export /dev/null", "--export /dev/null"),
 ]
 OWN_FILE = (
     "runs/proven/agent.safetensors",

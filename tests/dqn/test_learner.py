@@ -84,11 +84,6 @@ def trained():
     return do_chunks(CONFIG, start(0), 10)
 
 
-@pytest.mark.parametrize("cuts", [(10,), (1,) * 10, (2, 7, 1)])
-def test_the_bits_of_a_run_do_not_depend_on_its_chunks(cuts, trained):
-    assert are_equal(trained, do_chunks(CONFIG, start(0), *cuts))
-
-
 def test_a_number_of_updates_that_the_program_is_compiled_for_has_the_same_bits(
     trained,
 ):
@@ -101,9 +96,9 @@ def test_a_number_of_updates_that_the_program_is_compiled_for_has_the_same_bits(
 
 
 def test_a_chunk_draws_new_random_numbers_for_each_of_many_updates(trained):
-    """More updates than those whose random numbers are drawn at once."""
+    """More than those whose random numbers are drawn at once, in whatever chunks."""
     whole = do_chunks(CONFIG, start(0), 120)
-    assert are_equal(whole, do_chunks(CONFIG, start(0), 7, 43, 69, 1))
+    assert are_equal(whole, do_chunks(CONFIG, start(0), 1, 6, 43, 69, 1))
 
 
 LARGE = Config.of(hidden_size=2048, num_envs=64, num_updates=5)
