@@ -80,8 +80,6 @@ def test_a_game_counts_once_whatever_is_undone_and_not_if_it_is_left(talk, row_b
 def test_a_new_game_may_have_another_side(talk, row_by_row):
     lines = talk(row_by_row, ["new o", "n", "n x", "n"])
     assert [text[-1] for text in lines if "you are" in text] == list("XOOXX")
-    lines = talk(row_by_row, ["n"] * 20, side="random")
-    assert {text[-1] for text in lines if "you are" in text} == {"X", "O"}
 
 
 def test_an_interrupt_shows_the_score_and_is_passed_on(talk, row_by_row):

@@ -23,7 +23,6 @@ import jax_ttt
 from jax_ttt import arena, evaluate
 from jax_ttt.files import json_records
 from jax_ttt.games import tree as trees
-from jax_ttt.grading import tree_grade
 
 SMALL, LARGE, OTHER = "tic_tac_toe", "connect_4x4", "hex"
 CONDITION = ("by the moves that it gave", "another answer would be another player")
@@ -289,15 +288,7 @@ def test_a_program_is_called_what_its_evidence_allows(
     player.close()
 
 
-def test_a_policy_of_a_player_without_evidence_proves_nothing():
-    """Neither is it a player, nor is its grade a proof."""
+def test_a_policy_without_evidence_is_no_player():
     perfect: Any = jax_ttt.player("minimax-first")
     with pytest.raises(ValueError, match="needs evidence"):
         dataclasses.replace(perfect, evidence="none")
-    tree = trees.enumerated(SMALL)
-    grade: Any = tree_grade.grade_policy(SMALL, tree, perfect.policy, "none")
-    assert (grade.unbeatable, grade.first.complete, grade.first.beaten) == (
-        None,
-        True,
-        False,
-    )

@@ -451,9 +451,6 @@ def test_a_mistake_is_one_line(any_types, fault, tmp_path, monkeypatch):
     small = tiny.flags("num_envs", "num_updates", "eval_every")
     assert reason in refusal(TRAIN, *small, "--learner", file)
     assert not (tmp_path / "runs").exists()
-    with pytest.raises(jax_ttt.Refused) as error:
-        jax_ttt.train(learner=file, num_envs=8, num_updates=4, eval_every=2)
-    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -469,8 +466,6 @@ def test_a_run_whose_numbers_are_not_finite_ends(old, new, tmp_path):
     err = commands.run(TRAIN, *FLAGS, *words, code=3).err
     assert "Traceback" not in err
     assert "diverged" in err
-    with pytest.raises(FloatingPointError):
-        jax_ttt.train(learner=file, **FIELDS)
 
 
 @pytest.mark.parametrize("text", ["x = 1\n", "from jax_ttt import DQN\n"])

@@ -77,17 +77,12 @@ def test_ctrl_c_keeps_the_finished_blocks_and_says_what_is_lost(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    ("flags", "expected"),
-    [("", 3), pytest.param("--eval-every 4", 2, marks=pytest.mark.slow)],
-)
-def test_the_evaluations_of_a_sweep_are_those_of_its_settings(flags, expected):
+def test_the_evaluations_of_a_sweep_are_those_of_its_settings():
     """At the start, by the schedule, and at the end, each with its games."""
     blocks = []
-    words = f"--num-seeds 1 --eval-games 8 --json {flags}".split()
+    words = ["--num-seeds", "1", "--eval-games", "8", "--json"]
     out, _ = run(*words, on_step=blocks.append)
-    steps = blocks[-1].steps
-    assert sum(step.evaluation is not None for step in steps) == expected
+    assert sum(step.evaluation is not None for step in blocks[-1].steps) == 3
     (agent,) = agents_in(out)
     sampled = agent["grade"]["sampled"]
     assert sum(sampled[seat]["num_games"] for seat in ("first", "second")) == 8

@@ -13,7 +13,6 @@ from pathlib import Path
 import as_users
 import commands
 import jax
-import numpy as np
 import pytest
 import same_runs
 import tiny
@@ -81,18 +80,6 @@ def test_a_run_leaves_its_settings_its_machine_its_rows_and_its_agent(tiny_run):
     agent = saved_agents.load_agent(path)
     assert agent.grade == json_records.from_dict(Grade, metrics[-1]["grade"])
     assert (agent.seed, agent.num_updates) == (1, 4)
-
-
-def test_the_same_seed_gives_the_same_bytes_with_and_without_snapshots(
-    tiny_run, tmp_path
-):
-    path = tmp_path / "run"
-    out, _ = run(path, "--no-snapshots")
-    assert ", snapshots, " not in out
-    assert file_names(path) == FILES - {"snapshots"}
-    agent, again = (folder / "agent.safetensors" for folder in (tiny_run[0], path))
-    assert agent.read_bytes() == again.read_bytes()
-    assert same_runs.rows(tiny_run[0]) == same_runs.rows(path)
 
 
 def test_json_is_one_object_of_the_last_row_and_an_ended_run_prints_it_again(
@@ -257,20 +244,3 @@ def test_a_run_ends_with_a_search_of_at_most_thirty_seconds(tmp_path, monkeypatc
     out, _ = call(*without_rounds, "--run-dir", tmp_path / "short")
     assert "not decided: searched up to move 0 as X" in out
     assert "so the win rate is 0.0000% to 100.0000%" in " ".join(out.split())
-
-
-@pytest.mark.slow
-def test_details_add_games_epsilon_table_rows_and_an_example_game(tmp_path):
-    flags = "--preset tictac-q --num-envs 64 --num-updates 20 --eval-every 2 --details"
-    out, _ = call(*flags.split(), "--run-dir", tmp_path / "run")
-    games = re.findall(r"^  ([\d,]+) games; ", out, re.MULTILINE)
-    expected = [128 * n for n in range(1, 11)]
-    assert [int(number.replace(",", "")) for number in games] == expected
-    epsilons = [float(text) for text in re.findall(r"epsilon (\d\.\d+)", out)]
-    expected = [max(0.7 - n / 10, 0.1) for n in range(10)]
-    np.testing.assert_allclose(epsilons, expected, atol=1e-3)
-    sizes = [int(text) for text in re.findall(r"(\d+) positions learned", out)]
-    assert sizes == sorted(sizes)
-    assert 300 < sizes[-1] <= 764
-    assert out.count("Q(start)") == 11
-    assert re.search(r"\nan example game\n  1\. X\d   2\. O\d ", out)

@@ -14,28 +14,19 @@ def untrained(env_id):
     return tiny.untrained(Config.of(env_id=env_id, hidden_size=8))
 
 
-@pytest.fixture(scope="module")
-def result():
-    """Return a corrected agent of integers."""
-    return jax_ttt.correct(untrained("connect_4x4"), seat="second")
-
-
-@pytest.mark.slow
-def test_the_corrected_agent_is_proven_in_its_seat_and_shows_its_corrections(result):
+def test_the_corrected_agent_is_proven_in_its_seat_and_shows_its_corrections():
+    plain = untrained("tic_tac_toe")
+    result = jax_ttt.correct(plain, seat="second", precision="int8")
     number = result.num_corrections
+    assert result.agent.corrections is not None
     assert number == len(result.agent.corrections) > 0
-    assert {level.seat for level in result.levels} == {"second"}
-    assert sum(level.num_corrections for level in result.levels) == number
-    assert [level.num_stones for level in result.levels] == [*range(1, 16, 2)]
     assert (result.goal, result.grade.seats) == ("not-lose", ("second",))
     assert result.grade.unbeatable
-    assert result.grade.num_corrections == number
     assert f"proven: it is unbeatable as O with {number} corrections" in repr(result)
     assert result._repr_html_() == f"<pre>{result!r}</pre>"
     text = f"seed 0, 0 updates, int8, {number} corrections>"
     assert repr(result.agent).endswith(text)
     assert f"<td>corrections</td><td>{number}</td>" in result.agent._repr_html_()
-    plain = untrained("connect_4x4")
     assert repr(plain).endswith("seed 0, 0 updates>")
     assert "corrections" not in plain._repr_html_()
 

@@ -286,10 +286,8 @@ def test_a_setting_without_effect_is_refused_if_it_is_changed(others, change, ca
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_every_setting_of_a_preset_has_an_effect_and_survives_json(preset):
-    config = PRESETS[preset]
-    config.check_changes(Config())
-    assert Config.of(**json.loads(json.dumps(config.as_dict()))) == config
+def test_every_setting_of_a_preset_has_an_effect(preset):
+    PRESETS[preset].check_changes(Config())
 
 
 @pytest.mark.parametrize(
