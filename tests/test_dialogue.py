@@ -48,10 +48,6 @@ def talk():
     return play
 
 
-def scores(lines):
-    return [text for text in lines if text.startswith("score: ")]
-
-
 def test_wrong_input_gets_one_line_and_the_game_goes_on(talk, row_by_row):
     wrong = ["", "9", "4 4", "²", "1" * 99, "undo 2"]
     lines = talk(row_by_row, [*wrong, " 4 "])
@@ -60,21 +56,6 @@ def test_wrong_input_gets_one_line_and_the_game_goes_on(talk, row_by_row):
         repr(word[:20]) for word in wrong
     ]
     assert lines[-1] == "left after 2 moves: nobody wins", "the end of the input"
-
-
-def test_the_score_is_kept_over_a_win_a_loss_and_a_draw(talk, row_by_row):
-    lines = talk(row_by_row, [*"462", "n", *"873", "new", *"41368", "q"])
-    ends = ("you win after 5 moves", "you lose after 6 moves", "a draw after 9 moves")
-    assert {*ends} <= {*lines}
-    results = ["you 1, draws 0, row by row 0", "you 1, draws 0, row by row 1"]
-    results += ["you 1, draws 1, row by row 1"] * 2
-    assert scores(lines) == [f"score: {result}" for result in results]
-
-
-def test_a_game_counts_once_whatever_is_undone_and_not_if_it_is_left(talk, row_by_row):
-    lines = talk(row_by_row, ["n", "4", "6", "2", "u", "2", "u", "u", "n", "4", "n"])
-    assert set(scores(lines)) == {"score: you 1, draws 0, row by row 0"}
-    assert lines.count("you win after 5 moves") == 2
 
 
 def test_a_new_game_may_have_another_side(talk, row_by_row):

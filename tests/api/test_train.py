@@ -154,6 +154,8 @@ def test_several_seeds_are_the_agents_of_single_runs(tiny):
         for run in (runs[1], tiny)
     )
     assert counts == expected
+    first, second = (row.rows for row in tiny.rows if row.event == "chunk")
+    assert 0 < first < second <= 765, "visited positions, of 765 that differ"
 
 
 def test_a_seed_that_diverges_has_no_run_and_the_other_continues(monkeypatch):
