@@ -482,7 +482,6 @@ def reward_at_once(new, *_):
     return {"rewards": gains.astype(jnp.float32)}
 
 
-@pytest.mark.parametrize("size", [3, 4])
 @pytest.mark.parametrize(
     ("rules", "reason"),
     [
@@ -497,8 +496,8 @@ def reward_at_once(new, *_):
         (Chance, "nothing is random"),
     ],
 )
-def test_wrong_rules_are_refused_with_a_tree_and_without_one(rules, reason, size):
-    check_refused(functools.partial(rules, size), reason)
+def test_wrong_rules_of_a_game_without_a_tree_are_refused(rules, reason):
+    check_refused(rules, reason)
 
 
 # The pool of positions in which games start, and commands.
