@@ -10,7 +10,6 @@ import signal
 import sys
 from typing import Any
 
-import as_users
 import commands
 import jax
 import numpy as np
@@ -200,7 +199,9 @@ def test_each_seed_alone_is_the_same_among_many(plain):
 def test_a_sweep_varies_settings_of_the_learner(plain, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = ["--learner", plain, "--num-seeds", "2", "--grid", "step_size=0.1,0.2"]
-    result = json.loads(commands.run(SWEEP, *FLAGS, *words, "--json").out)
+    drawn = ["--json", "--svg", "grid.svg"]
+    result = json.loads(commands.run(SWEEP, *FLAGS, *words, *drawn).out)
+    assert ">step_size<" in (tmp_path / "grid.svg").read_text("utf-8")
     sizes = [group["settings"] for group in result["groups"]]
     assert sizes == [{"step_size": 0.1}, {"step_size": 0.2}]
     assert [len(group["agents"]) for group in result["groups"]] == [2, 2]
@@ -474,8 +475,6 @@ def test_a_file_without_a_learner_is_refused(text, tmp_path):
     file = written(tmp_path / "own.py", text)
     rule = "it defines no subclass of jax_ttt.Learner or of flax.nnx.Module"
     assert refusal(TRAIN, "--learner", file) == f"--learner {file}: {rule}"
-    with pytest.raises(jax_ttt.Refused, match=r"^learner .*own\.py: it defines no"):
-        jax_ttt.train(learner=file)
     other = written(tmp_path / "own.txt", PLAIN)
     line = refusal(TRAIN, "--learner", other)
     assert line == f"--learner {other}: must be a file of Python, *.py"
@@ -491,9 +490,6 @@ def test_settings_of_the_learner_have_ranges_and_names(plain):
         jax_ttt.train(**dict[str, Any](step_size=0.1))
     line = refusal(TRAIN, "--learner", plain, "--step-siz", "1")
     assert line == "there is no flag --step-siz; did you mean --step-size?"
-    err = commands.run(TRAIN, "--learner", plain, "--step-size", "2", code=2).err
-    assert as_users.names(err, f"{rule} '2'")
-    assert "Traceback" not in err
 
 
 def test_classes_of_two_files_are_refused(plain, plain_class, network_class):
@@ -511,8 +507,6 @@ def test_what_only_a_dqn_has_is_refused_elsewhere(plain, tmp_path):
         ({"start_share": 0.5, "env_id": "connect_4x4"}, "0.5"),
     ):
         name, *_ = fields
-        with pytest.raises(jax_ttt.Refused, match=f"^{name} {rule}"):
-            jax_ttt.train(learner=plain, **{**FIELDS, **fields})
         words = [f"--{name.replace('_', '-')}={fields[name]}" for name in fields]
         line = refusal(TRAIN, *FLAGS, "--learner", plain, *words)
         assert line == f"--{name.replace('_', '-')} {rule} {got}"
