@@ -25,13 +25,14 @@ import pytest
 import tiny
 from jax.tree_util import Partial
 from own_games import check_refused, variant
+from pgx.tic_tac_toe import TicTacToe
 
 import jax_ttt
 from jax_ttt.config.errors import Refused
 from jax_ttt.config.game_facts import GAMES, SEATS, move_name
 from jax_ttt.config.settings import Config
 from jax_ttt.dqn import start_positions
-from jax_ttt.games import position_keys, state_keys
+from jax_ttt.games import position_keys, state_keys, user_games
 from jax_ttt.games import tree as trees
 from jax_ttt.games.played_game import Game
 from jax_ttt.grading import search_grade
@@ -371,6 +372,26 @@ def test_a_game_that_goes_on_too_long_is_refused_by_the_walk(monkeypatch):
     rule = "^four: a game must end after at most 7 moves"
     with pytest.raises(Refused, match=rule):
         searched(player_of("first_free", "four"), "first")
+
+
+@pytest.mark.slow
+def test_a_training_is_proven_by_walks(monkeypatch, tmp_path):
+    """As soon as an evaluation proves it, or at its end."""
+    monkeypatch.setattr(user_games, "MAX_TREE_POSITIONS", 100)
+    jax_ttt.register_game("walked", TicTacToe)
+    assert not GAMES["walked"].enumerable
+    settings = {"env_id": "walked", "num_updates": 3000, "eval_every": 200}
+    settings |= {"start_share": 0.3, "tremble": 0.3, "gamma": 0.9, "eval_games": 0}
+    run = jax_ttt.train(2, until_proven=True, **settings)
+    assert run.is_proven
+    assert run.agent.num_updates < 3000
+    assert jax_ttt.prove(run.agent).unbeatable
+    settings |= {"num_updates": run.agent.num_updates, "start_share": 0.0}
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in settings.items()]
+    folder = tmp_path / "run"
+    commands.run(TRAIN, *words, "--prove", "--run-dir", str(folder))
+    row = (folder / "metrics.jsonl").read_text().splitlines()[-1]
+    assert '"complete": true' in row
 
 
 def test_two_states_with_the_same_hash_are_two_positions(monkeypatch):

@@ -4,6 +4,7 @@ import pytest
 
 from jax_ttt.config import settings_grid
 from jax_ttt.config.errors import Refused
+from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config
 
 
@@ -22,6 +23,13 @@ def test_every_combination_comes_once_and_the_last_setting_varies_fastest():
     for point, config in points:
         assert config == Config.of(**point)
     assert settings_grid.grid_points(Config(), {}) == [({}, Config())]
+
+
+def test_the_end_of_a_schedule_follows_its_start_in_each_point():
+    settings = settings_grid.read_grid(["learning_rate=0.003,0.06"], Config())
+    points = settings_grid.grid_points(PRESETS["default"], settings)
+    ends = [config.learning_rate_end for _, config in points]
+    assert ends == pytest.approx([0.001, 0.02])
 
 
 def test_values_have_the_types_of_their_settings():

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.fault
 
 TRAIN = f"train {' '.join(tiny.flags())} --quiet --checkpoint-every 0.000001"
 MORE = "train --quiet --checkpoint-every 0.000001 --num-updates 8 --resume"
+SWEEP = "sweep --preset table --num-envs 8 --num-updates 8 --json --num-seeds"
 MOUNTING = ("unshare", "-rm")
 """Starts a shell in which mounts are allowed, and gone at its end."""
 
@@ -42,6 +43,39 @@ def mount(tmp_path):
         return code
 
     return mount
+
+
+@pytest.fixture
+def small_disk(mount):
+    """Return shell code that mounts a small disk, on which `fill N` leaves N KiB."""
+    fill = (
+        "fill() { head -c $((1024 * $1)) /dev/zero >room; "
+        "cat /dev/zero >filler 2>/dev/null; rm room; }"
+    )
+    return f"{mount('size=1m')}; cd disk; {fill};"
+
+
+@pytest.mark.slow
+def test_a_sweep_on_a_full_disk_keeps_its_agents(
+    small_disk, shell, tmp_path, monkeypatch
+):
+    done = shell(
+        f"""{small_disk}
+        fill 8
+        jax_ttt {SWEEP} 20 >/dev/null
+        echo "ended with $?"
+        cp -r runs {tmp_path}/runs
+        """,
+        *MOUNTING,
+    )
+    assert done.out == "ended with 1\n", done
+    assert "No space left on device" in done.err
+    (path,) = (tmp_path / "runs").glob("*.jsonl")
+    kept = path.read_bytes().count(b"}\n")
+    assert 2 <= kept < 20
+    monkeypatch.chdir(tmp_path)
+    assert as_users.run_here("sweep --json --resume", path).code == 0
+    assert path.read_bytes().count(b"}\n") == 21  # one line describes the sweep
 
 
 @pytest.fixture
