@@ -125,3 +125,13 @@ def test_rotated_and_mirrored_boards_get_rotated_and_mirrored_moves(
     for view in np.array([view.cells for view in GAMES["tic_tac_toe"].symmetries]):
         image = index.of_boards(boards[:, view].reshape(-1, 3, 3, 2))
         np.testing.assert_array_equal(probs[image], probs[:, view])
+
+
+def test_the_first_playout_is_a_random_game():
+    """The first player wins 58.49 % of random games, and loses 28.81 %."""
+    env = pgx_games.make_env("tic_tac_toe")
+    root = pgx_games.init(env, jax.random.key(0), 8192)
+    nodes = jax.device_get(search("tic_tac_toe", 1)(jax.random.key(1), root))
+    sign = np.where(np.asarray(root.current_player) == 0, 1, -1)
+    mean = (sign * nodes.total[:, 0]).mean()
+    assert mean == pytest.approx(0.5849 - 0.2881, abs=0.04)  # 4 standard errors
