@@ -41,8 +41,8 @@ from jax_ttt.web import agent_files
 FILE = Path(__file__).parents[1] / "docs" / "examples" / "nim.py"
 MISERE = FILE.with_name("misere.py")
 NIM = ("nim", "nim_misere")
-ARENA, EVALUATE, PLAY, RUNS, TRAIN = map(
-    commands.module_of, ("arena", "evaluate", "play", "runs", "train")
+ARENA, EVALUATE, PLAY, TRAIN = map(
+    commands.module_of, ("arena", "evaluate", "play", "train")
 )
 
 

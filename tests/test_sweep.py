@@ -20,7 +20,6 @@ from jax_ttt.files.sweep_file import Sweep
 from jax_ttt.runtime import distributed
 
 TINY = [*tiny.flags(), "--first-seed", "7"]
-EXACT = made.exact((1.0, 0.0, 0.0), (0.25, 0.5, 0.25))
 
 
 @pytest.fixture(autouse=True)

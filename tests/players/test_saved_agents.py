@@ -7,16 +7,13 @@ import jax
 import made
 import numpy as np
 import pytest
-import tiny
 
 from jax_ttt.config.settings import Config
 from jax_ttt.networks import q_network
 from jax_ttt.players import saved_agents
 from jax_ttt.players.saved_agents import Agent, network_from
 
-CONFIG = Config.of(hidden_size=2, num_updates=2, eval_games=0)
 GRADE = made.exact((0.5,), (0.25,))
-AGENT = Agent.of(CONFIG, tiny.untrained(CONFIG).params, 7, 2, GRADE)
 
 
 @pytest.mark.parametrize(
