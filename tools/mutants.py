@@ -2,7 +2,7 @@
 
 Cosmic Ray makes the changes (mutants) by the rules of tools/mutants.toml; a sample of
 them is tried. It changes files, so it works in `.mutants`, a clone of the last commit.
-Its results stay there: after Ctrl-C the next call tries the rest of the same sample.
+Its results stay there: after Ctrl-C the next call with the same flags tries the rest.
 `make clean` removes them.
 """
 
@@ -21,7 +21,6 @@ from cosmic_ray.work_item import TestOutcome, WorkerOutcome, WorkItem, WorkResul
 
 ROOT = Path(__file__).resolve().parents[1]
 CLONE = ROOT / ".mutants"
-SESSION = CLONE / ".git/mutants.sqlite"
 CONFIG = "tools/mutants.toml"
 
 
@@ -38,14 +37,13 @@ def place(item: WorkItem) -> tuple[str, str, int]:
     return str(mutation.module_path), mutation.operator_name, mutation.occurrence
 
 
-def find_mutants(num: int, seed: int) -> None:
-    """Clone the last commit and draw its mutants; its own tests must pass."""
-    subprocess.run(["git", "clone", "--quiet", ROOT, CLONE], check=True)
+def find_mutants(path: Path, num: int, seed: int) -> None:
+    """Draw the mutants of a session; the tests of the clone itself must pass."""
     config = tomllib.loads((CLONE / CONFIG).read_text("utf-8"))
     folders = [Path(path).name for path in config["cosmic-ray"]["module-path"]]
     tests = [f"tests/{name}" for name in folders]
     run("python", "-m", "pytest", "-q", "-p", "no:xdist", "-m", "not slow", *tests)
-    new = SESSION.with_suffix(".new")
+    new = path.with_suffix(".new")
     run("cosmic-ray", "init", CONFIG, str(new))
     run("cr-filter-operators", str(new), CONFIG)
     with use_db(new, WorkDB.Mode.open) as session:
@@ -54,13 +52,13 @@ def find_mutants(num: int, seed: int) -> None:
         left_out = {item.job_id for item in found} - {item.job_id for item in drawn}
         skipped = WorkResult(worker_outcome=WorkerOutcome.SKIPPED)
         session.set_multiple_results(left_out, skipped)
-    new.rename(SESSION)
+    new.rename(path)
 
 
-def report() -> None:
+def report(path: Path) -> None:
     """Print the mutants that no test noticed, and the numbers of each folder."""
     counts = collections.defaultdict(collections.Counter)
-    with use_db(SESSION, WorkDB.Mode.open) as session:
+    with use_db(path, WorkDB.Mode.open) as session:
         for item, result in session.completed_work_items:
             if result.worker_outcome == WorkerOutcome.SKIPPED:
                 continue
@@ -82,20 +80,23 @@ class Args:
     """Try a sample of the mutants, or what is left of one, and print a report."""
 
     num: int = 200
-    """Number of mutants in a new sample."""
+    """Number of mutants in the sample."""
     seed: int = 2026
-    """Seed of a new sample."""
+    """Seed of the sample."""
 
 
 def main(args: Args) -> None:
     """Try a sample of the mutants, or what is left of one, and print a report."""
-    if not SESSION.exists():
-        find_mutants(num=args.num, seed=args.seed)
+    if not CLONE.exists():
+        subprocess.run(["git", "clone", "--quiet", ROOT, CLONE], check=True)
     run("git", "checkout", "--quiet", ".")  # an earlier call may have been killed
+    session = CLONE / f".git/mutants-{args.num}-{args.seed}.sqlite"
+    if not session.exists():
+        find_mutants(session, num=args.num, seed=args.seed)
     try:
-        run("cosmic-ray", "exec", CONFIG, str(SESSION))
+        run("cosmic-ray", "exec", CONFIG, str(session))
     finally:
-        report()
+        report(session)
 
 
 if __name__ == "__main__":

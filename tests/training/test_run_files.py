@@ -61,6 +61,14 @@ def test_a_run_that_cannot_be_continued_is_replaced(run, capsys):
     assert "files" not in config, "it names none"
 
 
+@pytest.mark.fault
+def test_a_folder_that_no_run_can_use_is_refused_with_the_reason(tmp_path):
+    (tmp_path / "file").touch()
+    for name in ("file", "file/below", "x" * 300):
+        with pytest.raises(OSError, match=r"exists|Not a directory|too long"):
+            Recorder(RunFolder(tmp_path / name), PLAN, save_every=0.0, keep=2)
+
+
 @pytest.mark.parametrize("num_evaluations", [1, 31, 32, 63, 64, 1000])
 @pytest.mark.parametrize("more_updates", [0, 3])
 def test_snapshots_of_a_long_run_have_equal_distances_and_the_last_one_stays(
