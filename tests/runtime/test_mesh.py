@@ -14,7 +14,8 @@ from jax_ttt.config.settings import Config
 from jax_ttt.dqn import metrics
 from jax_ttt.runtime import mesh as meshes
 from jax_ttt.runtime import pytrees
-from jax_ttt.training import agent_batch, loop, run_start
+from jax_ttt.training import agent_batch, loop, many_agents, run_start, run_state
+from jax_ttt.training.many_agents import Job
 
 FIELDS = {
     "num_envs": 9,
@@ -24,13 +25,16 @@ FIELDS = {
     "eval_games": 0,
 }
 CONFIG = Config.of(**FIELDS)
+REPLAY = CONFIG.replace(replay_capacity=128, replay_batch=32, replay_start=0)
+TABLE = CONFIG.replace(network="table", learning_rate=0.5)
 SEEDS = range(4)
 
 
-def run_of(config, seeds: Sequence[int] = SEEDS, mesh=None):
+def run_of(config, seeds: Sequence[int] = SEEDS, mesh=None, state=None):
     """Return a run of agents with these seeds."""
     learner = run_start.make_learner([config] * len(seeds), seeds)
-    state = run_start.first_state(learner, agent_batch.run_keys(seeds), mesh)
+    if state is None:
+        state = run_start.first_state(learner, agent_batch.run_keys(seeds), mesh)
     return loop.training_steps(learner, state, mesh=mesh)
 
 
@@ -40,9 +44,11 @@ def host_leaves(state):
 
 
 @pytest.mark.slow
-def test_agents_of_a_device_each_are_bit_for_bit_those_that_train_alone(spread):
+@pytest.mark.parametrize(
+    "config", [CONFIG, REPLAY, TABLE], ids=["network", "replay", "table"]
+)
+def test_agents_of_a_device_each_are_bit_for_bit_those_that_train_alone(config, spread):
     """Each device computes its agent without an axis of agents."""
-    config = CONFIG.replace(replay_capacity=128, replay_batch=32, replay_start=0)
     *_, last = run_of(config, mesh=spread(4))
     leaves = host_leaves(last.state.train_state)
     for index, seed in enumerate(SEEDS):
@@ -55,6 +61,47 @@ def test_agents_of_a_device_each_are_bit_for_bit_those_that_train_alone(spread):
         results, expected = map(jax.tree.leaves, (last.evaluation, one.evaluation))
         for result, other in zip(results, expected, strict=True):
             np.testing.assert_array_equal(result[index], other[0])
+
+
+@pytest.mark.slow
+def test_a_sweep_over_devices_has_the_results_of_one(spread):
+    """The second block has two agents, and two that only fill it."""
+    jobs = [Job(TABLE, seed) for seed in range(6)]
+    one, many = (
+        [
+            (result.seed, result.games, result.env_steps, result.grade)
+            for block in many_agents.train_blocks(jobs, mesh=mesh)
+            for result in block.results()
+        ]
+        for mesh in (None, spread(4))
+    )
+    assert many == one
+
+
+@pytest.mark.slow
+def test_agents_continue_on_as_many_devices_and_on_others(spread):
+    """Each of two devices computes two agents together."""
+    config = REPLAY.replace(eval_every=3)
+    steps = [
+        (step, run_state.copy_to_host(step.state))
+        for step in run_of(config, mesh=spread(4))
+    ]
+    half, leaves = next(pair for pair in steps if pair[0].update == 3)
+    _, end = steps[-1]
+
+    def continued(number):
+        """Return the leaves at the end of a run that goes on from its third update."""
+        state = pytrees.with_leaves(half.state, leaves)
+        *_, last = run_of(config, mesh=spread(number), state=state)
+        assert last.update == 6
+        return run_state.copy_to_host(last.state)
+
+    same, other = continued(4), continued(2)
+    assert same.keys() == other.keys() == end.keys()
+    for name in end.keys() - {"seconds"}:
+        np.testing.assert_array_equal(same[name], end[name], err_msg=name)
+        if name.startswith("train_state.params"):
+            np.testing.assert_allclose(other[name], end[name], atol=1e-5, err_msg=name)
 
 
 def test_more_devices_than_there_are_are_refused(spread):
