@@ -18,7 +18,7 @@ from jax_ttt.config.errors import AgentError, Refused
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.files import checkpoint
 from jax_ttt.files.run_folder import Lock, RunFolder, read_settings
-from jax_ttt.training import agent_batch, run_start
+from jax_ttt.training import agent_batch, reproducibility, run_start
 
 train = commands.module_of("train")
 command = functools.partial(commands.run, train)
@@ -219,6 +219,16 @@ def test_a_folder_in_use_or_with_a_run_is_refused(killed):
     RunFolder(killed).lock.write_text("1\n")  # left by a process that was killed
     line = commands.refusal(train, *TINY, "--run-dir", killed)
     assert f"to continue it: python -m jax_ttt.train --resume {killed}" in line
+
+
+def test_other_threads_and_versions_are_a_warning(killed, whole, monkeypatch):
+    monkeypatch.setenv("NPROC", "77")
+    monkeypatch.setattr(reproducibility, "__version__", "99")
+    err = resume(killed)
+    assert err.startswith("warning: jax_ttt: ")
+    assert " -> 99; threads: " in err
+    assert err.endswith(" its bits may differ\n")
+    assert_same_run(killed, whole("default"))
 
 
 def test_other_random_numbers_are_refused(killed):
