@@ -15,7 +15,7 @@ from jax_ttt.config.settings import Config, traced_names
 from jax_ttt.dqn.learner import DQN
 from jax_ttt.grading.training_evaluation import Evaluation
 from jax_ttt.runtime import devices
-from jax_ttt.training import loop, many_agents, run_start
+from jax_ttt.training import loop, many_agents, run_start, run_state
 from jax_ttt.training.agent_batch import run_keys
 from jax_ttt.training.many_agents import Job
 
@@ -97,6 +97,31 @@ def test_agents_that_train_at_once_are_those_that_train_alone(config):
             for leaf, expected in pairs:
                 mine = leaf if leaf.shape == expected.shape else leaf[i : i + 1]
                 np.testing.assert_allclose(mine, expected, rtol=1e-3, atol=atol)
+
+
+def test_an_agent_that_diverges_changes_nothing_of_the_others():
+    wild = CONFIG.replace(learning_rate=1e30)
+    *_, beside_wild = at_once([wild, CONFIG], [2, 1])
+    *_, beside_good = at_once([CONFIG, CONFIG], [2, 1])
+    assert beside_wild.state.diverged.tolist() == [True, False]
+    leaves, expected = (
+        jax.tree.leaves((last.state.train_state.params, last.evaluation))
+        for last in (beside_wild, beside_good)
+    )
+    for leaf, other in zip(leaves, expected, strict=True):
+        np.testing.assert_array_equal(leaf[1], other[1])
+
+
+@pytest.mark.slow
+def test_agents_whose_counterexamples_are_searched_train_one_by_one():
+    fields = {"env_id": "connect_4x4", "start_share": 0.5, "eval_games": 0}
+    config = Config.of(**tiny.FIELDS | fields)
+    results = results_of(jobs_of(2, config), at_once=2)
+    *_, last = alone(config, 1)
+    assert last.evaluation is not None
+    assert [result.update for result in results] == [4, 4]
+    assert results[1].grade == run_state.grade_of(config, last.evaluation)
+    assert results[0].grade != results[1].grade
 
 
 def test_agents_whose_settings_need_other_programs_do_not_train_at_once():
