@@ -1,7 +1,4 @@
-"""PGX's behaviour that the package relies on; restarts.
-
-The rules of tic-tac-toe are those of `rules`: see test_played_game.py and test_tree.py.
-"""
+"""PGX's behaviour that the package relies on, in every position; restarts."""
 
 import functools
 from unittest.mock import Mock
@@ -11,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pgx
 import pytest
+import rules
 from marks import mark_slow
 
 from jax_ttt.games import pgx_games
@@ -18,6 +16,34 @@ from jax_ttt.players.player import random_player
 
 ENV = pgx_games.make_env("tic_tac_toe")
 STEP = jax.jit(pgx_games.step, static_argnames=("env", "gamma"))
+
+
+def test_the_rules_in_every_position_are_those_of_independent_rules(host_tree, boards):
+    """test_tree.py shows that PGX's moves lead to the successors."""
+    outcomes = {"X": 1, "O": -1, None: 0}
+    for position, board in enumerate(boards):
+        moves = rules.moves(board)
+        assert host_tree.terminal[position] == (not moves)
+        assert host_tree.outcome[position] == outcomes[rules.winner(board)]
+        assert np.flatnonzero(host_tree.legal_action_mask[position]).tolist() == moves
+        after = [boards[child] for child in host_tree.successor[position, moves]]
+        assert after == [rules.after(board, move) for move in moves]
+
+
+def test_an_illegal_move_loses_the_game(host_tree, boards):
+    illegal = [
+        (position, move)
+        for position, board in enumerate(boards)
+        if rules.moves(board)
+        for move in set(range(9)).difference(rules.moves(board))
+    ]
+    assert len(illegal) == 24_513
+    position, action = np.array(illegal, np.int32).T
+    before = jax.tree.map(lambda leaf: leaf[position], host_tree.env_state)
+    after, move = STEP(ENV, before, action, 1.0)
+    assert after.terminated.all()
+    assert (move.reward == -1).all()
+    assert (move.discount == 0).all()
 
 
 def test_a_finished_game_does_not_change(host_tree):
