@@ -25,6 +25,7 @@ import pytest
 import tiny
 from jax.tree_util import Partial
 from own_games import check_refused, variant
+from pgx.go import Go
 from pgx.tic_tac_toe import TicTacToe
 
 import jax_ttt
@@ -41,7 +42,7 @@ from jax_ttt.players.player import Player
 from jax_ttt.solver import policies, reached_positions
 from jax_ttt.text import board_text
 
-EVALUATE, PLAY, TRAIN = map(commands.module_of, ("evaluate", "play", "train"))
+TRAIN = commands.module_of("train")
 
 
 @jax.tree_util.register_dataclass
@@ -394,6 +395,30 @@ def test_a_training_is_proven_by_walks(monkeypatch, tmp_path):
     assert '"complete": true' in row
 
 
+def test_a_limit_ends_with_bounds_of_the_exact_rates():
+    player = player_of("many_words", "four")
+    exact, cut = (
+        searched(player, "first", max_positions=most).grade for most in (None, 1000)
+    )
+    assert exact.complete
+    assert not cut.complete
+    assert cut.num_positions <= 5000
+    assert cut.low == cut.rates
+    for low, rate, high in zip(cut.low, exact.rates, cut.high, strict=True):
+        assert low <= rate <= high
+
+
+@pytest.mark.slow
+def test_a_game_of_pgx_that_the_package_lacks_is_registered_and_graded():
+    with jax.numpy_rank_promotion("allow"):  # for PGX
+        jax_ttt.register_game("go_3x3", functools.partial(Go, size=3))
+    assert not GAMES["go_3x3"].enumerable
+    grade = jax_ttt.grade(first_free, env_id="go_3x3", max_positions=200, num_games=0)
+    found = grade.seat("first")
+    assert not found.complete
+    assert 0 <= found.win_rate <= found.high[0] <= 1
+
+
 def test_two_states_with_the_same_hash_are_two_positions(monkeypatch):
     """Then positions are sorted by all their bytes."""
     usual = searched(player_of("many_words", "four"), "first")
@@ -521,7 +546,7 @@ def test_wrong_rules_of_a_game_without_a_tree_are_refused(rules, reason):
     check_refused(rules, reason)
 
 
-# The pool of positions in which games start, and commands.
+# The pool of positions in which games start.
 
 
 def test_a_pool_holds_positions_as_bytes():
