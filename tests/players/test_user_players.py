@@ -335,6 +335,17 @@ def test_an_asked_function_sees_no_player_numbers():
     assert began == {0}
 
 
+def test_an_asked_function_may_round_by_the_number_of_boards():
+    weights = np.random.default_rng(0).normal(size=(32, 4))
+
+    def function(env_state):
+        scores = np.asarray(env_state.observation).reshape(-1, 32) @ weights
+        return np.where(env_state.legal_action_mask, scores, -np.inf).argmax(axis=1)
+
+    grade: Any = jax_ttt.grade(make(function, "connect_4x4"))
+    assert (grade.evidence, grade.first.complete) == ("asked", True)
+
+
 def test_an_asked_function_is_not_asked_again():
     """So it can't play another player after the proof."""
     asked = []
