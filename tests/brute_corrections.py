@@ -1,4 +1,6 @@
-"""Corrections by brute force, with rules of the games in plain Python.
+"""Corrections by brute force, with the games of `rules` and `small_boards`.
+
+Their rules are plain Python; values on 4 x 4 are those of `docs/game_values.py`.
 
 Boards are strings of `X`, `O` and `-`, row by row from the top.
 """

@@ -18,7 +18,7 @@ SCRIPT = Path(__file__).parents[1] / "docs" / "game_values.py"
 
 @functools.cache
 def search():
-    """Return the values of all positions, by `docs/game_values.py`."""
+    """Return a search for the values of positions: that of `docs/game_values.py`."""
     return runpy.run_path(str(SCRIPT))["Search"](SIZE, SIZE)
 
 

@@ -33,7 +33,7 @@ FLAGS = tiny.flags()
 
 
 @pytest.fixture(scope="module", autouse=True)
-def same_games():
+def forgotten_networks():
     """Forget the networks of these classes after the whole file."""
     yield
     pgx_games.forget_games(with_programs=False)
