@@ -53,18 +53,19 @@ gc.disable()
 
 _WITH_TRAININGS = ("web", "training", "faults", "api", "files")
 """Folders of tests that train with the same few programs; those in no folder do too."""
+_WITH_OWN_GAMES = ("test_large_search.py", "test_own_rules.py", "test_walk.py")
 
 
 def pytest_collection_modifyitems(items):
     """Put the tests with trainings last, so that fewer workers need their programs.
 
     The longest are among the first of these, since a worker that has nothing left can't
-    take a part of a test. `test_own_rules.py` is last: to forget its games drops all
-    compiled programs.
+    take a part of a test. Files that register games are last: to forget these drops
+    all compiled programs.
     """
 
     def place(item):
-        if item.path.name == "test_own_rules.py":
+        if item.path.name in _WITH_OWN_GAMES:
             return len(_WITH_TRAININGS) + 1
         if item.path.parent == _TESTS:
             return len(_WITH_TRAININGS)
