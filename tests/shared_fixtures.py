@@ -43,9 +43,10 @@ hypothesis.settings.load_profile("tests")
 
 # A job in the background, or under nohup, ignores these signals, and so would the
 # processes that tests start.
-for number in (signal.SIGINT, signal.SIGHUP):
-    if signal.getsignal(number) is signal.SIG_IGN:
-        signal.signal(number, signal.SIG_DFL)
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 # The imports of the tests' files make many objects that stay.
