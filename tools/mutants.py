@@ -40,8 +40,8 @@ def place(item: WorkItem) -> tuple[str, str, int]:
 def find_mutants(path: Path, num: int, seed: int) -> None:
     """Draw the mutants of a session; the tests of the clone itself must pass."""
     config = tomllib.loads((CLONE / CONFIG).read_text("utf-8"))
-    folders = [Path(path).name for path in config["cosmic-ray"]["module-path"]]
-    tests = [f"tests/{name}" for name in folders]
+    folders = config["cosmic-ray"]["module-path"]
+    tests = [f"tests/{Path(folder).name}" for folder in folders]
     run("python", "-m", "pytest", "-q", "-p", "no:xdist", "-m", "not slow", *tests)
     new = path.with_suffix(".new")
     run("cosmic-ray", "init", CONFIG, str(new))

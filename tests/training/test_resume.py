@@ -55,7 +55,7 @@ def resume(path, *flags):
     return command("--resume", path, "--quiet", *flags).err
 
 
-def run_and_kill(path, number, *flags):
+def kill_with_checkpoints(path, number, *flags):
     """Run until the step of this number begins, with all checkpoints."""
     words = [*flags, "--checkpoint-every", "1e-9", "--run-dir", str(path)]
     commands.run_and_kill(train, words, number)
@@ -84,7 +84,7 @@ def test_a_killed_run_continues_bit_for_bit(variant, whole, tmp_path):
     # After a chunk and, in two variants, after an evaluation and the last chunk.
     for number in (3, 4, 5) if variant in ("default", "replay") else (3,):
         path = tmp_path / f"run{number}"
-        run_and_kill(path, number, *flags_of(variant))
+        kill_with_checkpoints(path, number, *flags_of(variant))
         assert not (path / "agent.safetensors").exists()
         assert resume(path) == ""
         assert_same_run(path, whole(variant))
@@ -112,7 +112,7 @@ def test_an_interruption_leaves_no_trace(whole, tmp_path):
 def killed_once(tmp_path_factory):
     """Return the folder of a run that was killed with two checkpoints."""
     path = tmp_path_factory.mktemp("killed") / "run"
-    run_and_kill(path, 5, *TINY)
+    kill_with_checkpoints(path, 5, *TINY)
     return path
 
 
@@ -243,7 +243,7 @@ def test_a_run_until_a_proof_continues_as_one(tmp_path):
     flags = ["--preset", "table", "--until-proven"]
     whole, path = tmp_path / "whole", tmp_path / "run"
     command(*flags, "--run-dir", whole)
-    run_and_kill(path, 5, *flags)
+    kill_with_checkpoints(path, 5, *flags)
     resume(path)
     assert rows(path) == rows(whole)
     update, planned = updates_of(path)[-1], PRESETS["table"].num_updates
