@@ -165,7 +165,7 @@ def test_a_sweep_that_was_killed_continues_with_the_agents_it_lacks():
     assert blocks == [[9]]
 
 
-def test_rows_of_the_file_are_not_called_proven_by_this_command(tmp_path):
+def test_rows_of_the_file_are_not_called_proven_by_this_command():
     """Also if somebody has edited them."""
     out, _ = run("--num-seeds", "2", "--json")
     path = Path(json.loads(out)["file"])
