@@ -40,6 +40,7 @@ def test_the_losing_line_is_a_lost_game():
     [
         ("grade", "random", {"num_games": -1}, "num_games must be"),
         ("grade", any_free, {"num_games": 0}, r"any_free .* nothing is exact"),
+        ("match", "random", {"opponent": any_free, "num_games": 0}, "num_games must"),
         ("grade", "minimax", {"max_positions": 5}, "max_positions must be left out"),
         ("prove", any_free, {}, "any_free: it takes a key, so its games are sampled"),
         ("prove", "random", {"env_id": "go_9x9"}, "^random does not play one move in"),
