@@ -252,6 +252,18 @@ def flag_helps(text):
     return dict(zip(parts[1::2], map(unframed, parts[2::2]), strict=True))
 
 
+WITHOUT_FLAG = {
+    "own",
+    "given_fields",
+    "source",
+    "latest",
+    "files",
+    "random_numbers",
+    "say",
+}
+"""Fields of commands' arguments that no flag sets."""
+
+
 @pytest.fixture(scope="module")
 def helps():
     """Return the help of each command."""
@@ -267,13 +279,26 @@ def helps():
     return texts
 
 
+def fields_with_flags(record):
+    """Return the names of the fields that flags set, in a dataclass and within it."""
+    for field in dataclasses.fields(record):
+        value = getattr(record, field.name)
+        if dataclasses.is_dataclass(value):
+            yield from fields_with_flags(value)
+        elif field.name not in WITHOUT_FLAG:
+            yield field.name
+
+
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_examples_of_the_help_are_accepted(command, helps):
+def test_the_help_has_all_flags_and_its_examples_are_accepted(command, helps):
     text, module = unframed(helps[command]), commands.module_of(command)
     for word in ("\x1b", "{None}", "(default: None)", "(default: )", "config.run"):
         assert word not in text  # colours are for terminals
     _, *lines = helps[command].splitlines()  # after the usage
     assert max(map(len, lines)) <= 80
+    for field in fields_with_flags(module.Args()):
+        flag = flag_name("config" if field == "saved" else field)
+        assert re.search(rf"{flag}\b(?!-)|\[{field.upper()}\b", text), flag
     for words in module.COMMAND.examples:
         assert f"python -m jax_ttt.{command} {words}".strip() in text
         if not {"--config", "--resume"} & {*words.split()}:  # there is no such run
