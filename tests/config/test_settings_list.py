@@ -28,7 +28,9 @@ def test_it_has_every_setting_with_its_value_and_its_range(preset):
     assert list(found) == list(setting_types())
     for field in dataclasses.fields(Config):
         if field.name in found:
-            assert f"\n{field.metadata[GROUP][0]}: " in text, "a group of flags"
+            above, _, _ = text.partition(f"\n    {field.name}=")
+            title = re.findall(r"^(\w.*?): ", above, re.MULTILINE)[-1]
+            assert title == field.metadata[GROUP][0], "its group of flags"
     for name, kind in setting_types().items():
         value, allowed = found[name].split(": ", 1)
         assert value == repr(getattr(config, name))
