@@ -117,7 +117,10 @@ def test_no_chain_of_imports_leads_from_the_learner_to_the_proof_or_back(
     assert not {module for module in reached if folder(module) in unreachable}
 
 
-def test_imports_have_no_cycle():
+def test_imports_have_no_cycle_and_none_is_of_the_tools():
+    for module, tree in modules().items():
+        tops = {name.partition(".")[0] for name in imported_names(tree)}
+        assert "tools" not in tops, module
     sorter = graphlib.TopologicalSorter(imports())
     assert {*sorter.static_order()} == {*imports()}  # raises CycleError
 
