@@ -96,12 +96,12 @@ HINTS = {
 }
 """Names that are not public, and the functions of which people may think."""
 WITH_HINTS = """
-import sys, jax_ttt
+import sys, traceback, jax_ttt
 for name in sys.argv[1:]:
     try:
         getattr(jax_ttt, name)
     except AttributeError as error:
-        print(error)
+        print(traceback.format_exception_only(error)[-1], end="")
 """
 
 
@@ -111,7 +111,8 @@ def test_the_name_of_a_command_or_a_misspelled_one_gets_a_hint():
     words = [sys.executable, "-c", WITH_HINTS, *HINTS]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
-        f"module 'jax_ttt' has no attribute '{name}'; did you mean {function}?"
+        f"AttributeError: module 'jax_ttt' has no attribute '{name}'; "
+        f"did you mean {function}?"
         for name, function in HINTS.items()
     ]
 
