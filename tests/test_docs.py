@@ -405,7 +405,7 @@ def test_extras_exist():
 
 
 REPLACES_THE_INSTALL = re.compile(
-    r"pip\S* install (?!.*(?:-e|--editable) )(?:[^`#\n]*[ '\"])?"
+    r"pip\S* install (?![^`#\n]*(?:-e|--editable) )(?:[^`#\n]*[ '\"])?"
     r"(?:\.{1,2}(?:[/\[ '\"`]|$)|\S*https?:)",
     re.MULTILINE,
 )
@@ -416,10 +416,19 @@ def test_no_install_line_replaces_an_editable_install():
     """Not on a page, in a file, or in a message of the package."""
     for line in (". -q", ".[web]", "-q --upgrade ./", "git+https://github.com/a/b"):
         assert REPLACES_THE_INSTALL.search(f"pip install {line}")
+    other_span = "Run `pip install .` rather than `pip install -e .`"
+    assert REPLACES_THE_INSTALL.search(other_span)
     files = [*PAGES, NOTEBOOK, ROOT / "Makefile", *ROOT.glob("docs/**/*.py")]
     files += [*PACKAGE.rglob("*.py"), *ROOT.glob("tools/**/*.py")]
     for file in files:
         assert not REPLACES_THE_INSTALL.search(file.read_text("utf-8")), file
+
+
+def test_pip_keeps_the_installed_package_when_a_message_names_an_extra():
+    words = "-m pip install --dry-run --no-index --no-deps jax_ttt[web]"
+    done = as_users.run_python(*words.split(), cwd=ROOT)
+    assert "Requirement already satisfied: jax_ttt[web]" in done.out
+    assert "Would install" not in done.out
 
 
 def test_the_addresses_on_the_pages_are_those_of_the_project():
