@@ -124,9 +124,18 @@ def unturned(agent):
 
 def scaled(agent, scale):
     """Return the agent with another scale of its first units."""
-    first = agent.params["layer0"]
-    scales = np.full_like(first["scale"], scale)
-    params = nnx.State({**agent.params, "layer0": {**first, "scale": scales}})
+    scales = np.full_like(agent.params["layer0"]["scale"], scale)
+    return with_first_layer(agent, scale=scales)
+
+
+def with_a_convolution(agent):
+    """Return the agent with biases that differ by patch, as those of filters do."""
+    return with_first_layer(agent, bias=agent.params["layer0"]["bias"][:, None])
+
+
+def with_first_layer(agent, **parts):
+    layer = {**agent.params["layer0"], **parts}
+    params = nnx.State({**agent.params, "layer0": layer})
     return dataclasses.replace(agent, params=params)
 
 
@@ -155,6 +164,7 @@ def test_an_agent_without_a_theorem_is_refused_in_one_line(
     ("change", "reason"),
     [
         (unturned, "its network must see canonical boards"),
+        (with_a_convolution, "its network has a convolution"),
         *(
             (functools.partial(scaled, scale=scale), "scales not of 2**-n")
             for scale in (0.3, 2.0, np.nextafter(np.float32(2**-10), 0), 2.0**-25)
