@@ -17,6 +17,10 @@ class Storage {
   setItem(name, text) {
     this[name] = text;
   }
+
+  removeItem(name) {
+    delete this[name];
+  }
 }
 
 // The addresses of the tab. `follow` is a click on a link, or an address that the person types.
@@ -73,7 +77,9 @@ class Worker {
   constructor(address) {
     this.thread = new Thread(IN_THREAD, { eval: true, workerData: address });
     this.thread.on("message", (data) => this.onmessage({ data }));
-    this.thread.on("error", (error) => this.onerror({ ...error, preventDefault() {} }));
+    this.thread.on("error", (error) =>
+      this.onerror({ message: error.message, preventDefault() {} }),
+    );
   }
 
   postMessage(message) {
@@ -133,6 +139,24 @@ async function open(hash = "") {
 }
 
 const VISITS = {
+  // The game and the choices where a browser has kept values that are wrong inside.
+  async kept() {
+    const keep = (storage, name, value) =>
+      storage.setItem(`jax_ttt.${name}`, JSON.stringify(value));
+    const wrong = { level: "valueOf", side: "z", agent: 1, depth: 5 };
+    const games = { tic_tac_toe: null, connect_5x4: [1], connect_7x6: wrong };
+    keep(localStorage, "games", games);
+    keep(localStorage, "page", { game: null, layers: ["valueOf", "exact", 1] });
+    keep(localStorage, "statistics", { games: [1] });
+    const left = { moves: [4, 0], side: "x", opponent: { level: "constructor" } };
+    keep(sessionStorage, "game.tic_tac_toe", left);
+    const { play, settings, statistics } = await open();
+    const { envId } = settings.rules;
+    const choices = Object.keys(games).map((name) => settings.choicesFor(name));
+    const layers = [...settings.layers];
+    return { envId, moves: play.game.moves, layers, choices, counted: statistics.games };
+  },
+
   // The game after links, the button Back, and a move while an address is not followed yet.
   async links() {
     const link = (moves) => `#game=connect_7x6&moves=${moves}&level=analysis`;

@@ -21,6 +21,17 @@ def visit(name, *paths):
     return run_node("web/page_state.mjs", name, *paths)
 
 
+def test_kept_values_that_are_wrong_inside_are_not_used():
+    default = {"level": "casual", "side": "x", "agent": None, "depth": 0}
+    assert visit("kept", TABLE) == {
+        "envId": "tic_tac_toe",
+        "moves": [],
+        "layers": ["exact"],
+        "choices": [default] * 3,
+        "counted": [],
+    }
+
+
 def test_links_and_the_button_back_show_their_games():
     report = visit("links")
     first, link = ["connect_7x6", [3, 3, 0]], ["connect_7x6", [1]]
@@ -83,6 +94,6 @@ def test_the_tab_learn_is_about_the_training_in_its_own_game_only():
     assert begun == {"subject": True, "board": True} | training
     assert moved == {"subject": True, "board": False} | training
     assert report["games"] == 1, "the person's game is learned"
-    assert before["title"] == "Run 0 (table)", "the selected agent"
-    nothing = {"choices": [], "title": ""}
-    assert elsewhere == {"subject": False, "board": False} | nothing
+    other = {"subject": False, "board": False}
+    assert before == other | {"choices": ["agent"], "title": "Run 0 (table)"}
+    assert elsewhere == other | {"choices": [], "title": ""}
