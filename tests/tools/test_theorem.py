@@ -9,6 +9,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import as_users
@@ -306,7 +307,7 @@ def moves_of_coq(library, path, boards):
 def test_coq_and_jax_choose_the_same_moves_on_a_thousand_boards(
     name, library, host_tree
 ):
-    """`test_check_strategy.py` compares those of 4 x 4 with a third program's."""
+    """The next test compares those of 4 x 4 with a third program's."""
     if name == "tic_tac_toe":
         path = ALL["network"]
         keys = position_keys.numbers_of(name, host_tree.env_state)
@@ -321,6 +322,42 @@ def test_coq_and_jax_choose_the_same_moves_on_a_thousand_boards(
         boards = [*games]
         moves = [jax_ttt.best_move(agent, game) for game in games.values()]
     assert moves_of_coq(library, path, boards) == moves
+
+
+@pytest.fixture
+def checker(monkeypatch):
+    """Return the names of `check_strategy.py`, which needs only NumPy."""
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # it would be set for other tests
+    return runpy.run_path(str(ROOT / "docs" / "check_strategy.py"))
+
+
+def test_numpy_and_jax_choose_the_same_moves_on_a_thousand_boards(checker):
+    agent = jax_ttt.load(AGENT_4X4)
+    levels = [{} for _ in range(16)]  # the moves by board, for each number of stones
+    for board, game in random_games(1000).items():
+        levels[len(game)][small_boards.key(board)] = jax_ttt.best_move(agent, game)
+    strategy = checker["Agent"](str(AGENT_4X4))
+    with ThreadPoolExecutor(1) as pool:
+        for stones, moves in enumerate(levels):
+            keys = np.array(sorted(moves), np.uint64)
+            chosen = strategy.moves(keys, stones, pool).tolist()
+            assert chosen == [moves[key] for key in keys.tolist()]
+
+
+def test_three_programs_count_the_same_own_boards(checker):
+    """Coq compares the number in the file with its own, in `make theorem`."""
+    text = coq_agent.coq_file(AGENT_4X4)
+    moves, _ = certificates.proven_moves(jax_ttt.player(jax_ttt.load(AGENT_4X4)))
+    strategy = checker["Agent"](str(AGENT_4X4))
+    for number, seat in enumerate(("first", "second")):
+        assert f"by_walk {len(moves[seat])}%N" in text
+        keys = np.array([small_boards.key(board) for board in moves[seat]], np.uint64)
+        with ThreadPoolExecutor(1) as pool:
+            walk = checker["Walk"](strategy, seat, "not-lose", pool)
+            assert walk.failing_game() is None
+        walked = np.concatenate(walk.keys[number::2])
+        # The walk counts a board and its mirror image once.
+        assert np.unique(strategy.merged(keys)).tolist() == sorted(walked.tolist())
 
 
 @pytest.mark.slow
