@@ -18,9 +18,9 @@ def values_in(names):
     return [match and signs[match[1]] * float(match[2]) for match in found]
 
 
-def values_of(file):
-    """Return an agent's values of the first move by Python, rounded as on the board."""
+def values_of(file, line=()):
+    """Return an agent's values of the next move by Python, rounded as on the board."""
     agent = saved_agents.load_agent(file)
-    start = replay("tic_tac_toe", [()])
-    values = saved_agents.board_values(agent.network, agent.params, start.observation)
+    now = replay("tic_tac_toe", [line])
+    values = saved_agents.board_values(agent.network, agent.params, now.observation)
     return [round(float(value), 2) for value in values[0]]

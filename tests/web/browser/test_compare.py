@@ -5,7 +5,10 @@ import re
 import browsing
 import pytest
 import tiny
+from board_values import values_of
 from browsing import expect, link
+
+from jax_ttt.config.player_kinds import SHIPPED
 
 pytestmark = pytest.mark.slow
 LINE = [0, 1, 5]
@@ -42,9 +45,9 @@ def own_move(page, name):
 
 
 def test_two_agents_are_compared_with_each_other_and_with_best_play(
-    open_page, served_url
+    open_page, served_url, weak
 ):
-    """The results are those of a plain search."""
+    """The values are Python's, the results those of a plain search."""
     page = open_page(link(served_url, "tic_tac_toe", LINE, level="analysis"))
     panel = page.tab("Compare")
     choose(page, "A", "Our network")
@@ -52,20 +55,24 @@ def test_two_agents_are_compared_with_each_other_and_with_best_play(
     expect(panel).to_contain_text("Exact: ")
     known = browsing.exact_actions("tic_tac_toe", LINE)
     words = {1: "win", 0: "draw", -1: "loss"}
-    for name in "AB":
+    values = [values_of(SHIPPED["network"], LINE), values_of(weak["tic_tac_toe"], LINE)]
+    for name, expected in zip("AB", values, strict=True):
         moves = moves_of(page, name)
         assert set(moves) == set(known)
         for move, text in moves.items():
             assert f"exact {words[known[move][0]]}" in text
-            assert re.search(r"value (plus |minus |)\d\.\d\d", text)
+            number = text.replace("plus ", "").replace("minus ", "-")
+            assert f"value {expected[move]:z.2f}" in number
         first = f"Next: O square {own_move(page, name)}, X square "
         expect(agent(page, name)).to_contain_text(first)
     a, b = own_move(page, "A"), own_move(page, "B")
     assert (known[a][0], known[b][0]) == (0, -1)
-    start, end = f"They play different moves: A square {a} (", f"B square {b} ("
-    expect(panel).to_contain_text(start)
-    expect(panel).to_contain_text(end)
-    expect(panel).to_contain_text("A keeps the draw, B gives the draw away: a loss.")
+    signed = [f"{values[0][a]:+.2f}", f"{values[1][b]:+.2f}"]
+    value_a, value_b = (number.replace("-", "\u2212") for number in signed)
+    expect(panel).to_contain_text(
+        f"They play different moves: A square {a} ({value_a}), B square {b} "
+        f"({value_b}). Exact: A keeps the draw, B gives the draw away: a loss."
+    )
     # Both follow the game, also after a reload.
     choose(page, "A", "Run weak (network)")
     choose(page, "B", "Our network")
