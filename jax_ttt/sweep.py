@@ -19,7 +19,7 @@ from jax_ttt import __version__, cli
 from jax_ttt.__main__ import run_command
 from jax_ttt.config import settings_grid
 from jax_ttt.config.errors import Refused, flag_name, require_package
-from jax_ttt.config.ranges import NumSeeds, Seed, check_seeds
+from jax_ttt.config.ranges import NumSeeds, Seed
 from jax_ttt.config.settings import END_OF_START, Config, setting_types, types_of
 from jax_ttt.config.settings_grid import Point
 from jax_ttt.config.shared_flags import GivenFlags, TrainingFlags, first_word
@@ -182,7 +182,6 @@ def points_to_train(args: Args) -> list[tuple[Point, Config]]:
     Raises:
         Refused: a combination can't be trained, or a flag is wrong.
     """
-    check_seeds(args.first_seed, args.num_seeds)
     if "grid" in args.given_fields and not args.grid:
         raise Refused("--grid must be SETTING=VALUE,VALUE")
     grid = settings_grid.read_grid(args.grid, args.config)

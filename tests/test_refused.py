@@ -26,6 +26,9 @@ FLAGS = [
     ("train --lr=0.1", "did you mean --learning-rate?"),
     ("train --lr-end 0.1", "did you mean --learning-rate-end?"),
     ("train --epochs 10", "did you mean --num-updates?"),
+    ("sweep --steps 10", "did you mean --num-updates?"),
+    ("train --epsilon 0.1", "did you mean --epsilon-start or --epsilon-end?"),
+    ("evaluate --episodes 9", "did you mean --games?"),
     ("train --batch-size 8", "did you mean --num-envs or --replay-batch?"),
     ("arena --game 3", "did you mean --env-id or --games?"),
     ("evaluate random minimax", "minimax"),
@@ -46,6 +49,8 @@ VALUES = [
     # One of several words.
     ("train --preset tabel", "did you mean table? It must be one of "),
     ("train --env-id ../../etc", "--env-id"),
+    ("train --env-id tictactoe", "did you mean tic_tac_toe?"),
+    ("train --env-id go", "did you mean go_9x9?"),
     ("train --env-id chess", "did you mean gardner_chess?"),
     ("train --device cuda", "--device"),
     ("train --device tpu", "--device must be auto or "),
@@ -68,7 +73,8 @@ VALUES = [
     ("sweep --grid opponent=program:cat", "would be slow"),
     ("evaluate program:cat --copies 0", "--copies"),
     ("evaluate program:cat --answer-seconds nan", "--answer-seconds"),
-    # Grids.
+    # Seeds and grids.
+    ("sweep --first-seed 4294967295 --num-seeds 2", "at most 4,294,967,294"),
     ("sweep --grid eval_games=1,2", "--grid can't vary eval_games"),
 ]
 TOGETHER = [
