@@ -10,10 +10,11 @@ from pathlib import Path
 import commands
 import pytest
 
+import jax_ttt
 from jax_ttt import cli, evaluate, play, sweep
 from jax_ttt.__main__ import COMMANDS, run_command
 from jax_ttt.config import presets
-from jax_ttt.config.errors import Refused, flag_name
+from jax_ttt.config.errors import OTHER_NAMES, Refused, flag_name, similar_words
 from jax_ttt.config.presets import PRESETS
 from jax_ttt.config.settings import Config, setting_types
 from jax_ttt.files import json_records, run_folder
@@ -70,6 +71,11 @@ def test_flags_become_settings_and_arguments():
     for flags in ("", "--devices 8", "--distributed"):
         assert parse_train(flags).parallel.is_spread == bool(flags)
     assert (args.quiet, args.json, args.until_proven) == (True, False, False)
+
+
+def test_each_preset_gives_the_defaults():
+    for preset, config in PRESETS.items():
+        assert parse_train(f"--preset {preset}").config == config
 
 
 @pytest.mark.parametrize(
@@ -262,6 +268,12 @@ WITHOUT_FLAG = {
     "say",
 }
 """Fields of commands' arguments that no flag sets."""
+
+
+def test_what_people_mean_by_the_words_of_other_programs_is_found():
+    ours = [*setting_types(), "games", *jax_ttt.__all__]
+    for word, meant in OTHER_NAMES.items():
+        assert similar_words(word, ours) == [*meant]
 
 
 @pytest.fixture(scope="module")

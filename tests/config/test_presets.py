@@ -54,6 +54,9 @@ def test_published_figures_are_rates_and_curves_are_wins_after_games():
         for figures in system.results:
             for rates in filter(None, (figures.first, figures.second)):
                 assert sum(map(float, rates.split("/"))) == pytest.approx(100, abs=0.02)
+            if figures.unbeatable:
+                number, total = map(int, figures.unbeatable.split(" of "))
+                assert 0 <= number <= total
         games = [number for number, _ in system.curve]
         assert sorted({*games}) == games
         assert all(0 <= wins <= 100 for _, wins in system.curve)
