@@ -77,7 +77,7 @@ def test_the_exam_takes_a_game_and_a_file_of_ones_own(tmp_path, monkeypatch, cap
     ("words", "message"),
     [
         ("", r"exam\.py PLAYER \[GAME \[FILE\]\]"),
-        ("nobody", "error: "),
+        ("nobody", "nobody"),
         ("random tic_tac_toe none.csv", "No such file"),
         ("random tic_tac_toe", "connect_four.csv has other moves"),
         ("random tic_tac_toe short.csv", "short.csv has other moves than tic_tac_toe"),
@@ -101,6 +101,7 @@ def test_wrong_words_and_files_of_the_exam_are_refused_in_one_line(
         Path(f"{name}.csv").write_text("\n".join(lines), "utf-8")
     with pytest.raises(SystemExit, match=message) as error:
         examine(monkeypatch, *words.split())
+    assert str(error.value).startswith("error: ") == bool(words)  # else the usage
     assert "\n" not in str(error.value) or words == "nobody"  # a list of players
 
 

@@ -49,7 +49,7 @@ def test_the_types_of_results_are_on_the_pages():
             assert result in objects, function
 
 
-def test_each_example_in_python_is_on_one_page():
+def test_a_page_names_each_example_in_python_and_at_most_one_shows_it():
     """As a file that the site shows, or explained by another page, which names it."""
     text = "".join(page.read_text("utf-8") for page in DOCS.rglob("*.md"))
     paths = [*(DOCS / "examples").glob("*.py")]
@@ -57,7 +57,7 @@ def test_each_example_in_python_is_on_one_page():
     for path in paths:
         shown = text.count(f'--8<-- "examples/{path.name}"')
         assert shown <= 1, path.name
-        assert path.name in text
+        assert f"examples/{path.name}" in text
 
 
 @pytest.mark.parametrize(
