@@ -353,6 +353,11 @@ def makefile():
     return dict(rules), set(re.findall(r"^([A-Z]+) :?=", text, re.MULTILINE))
 
 
+def test_the_page_without_a_server_is_made_without_the_tools_for_tests():
+    text = (ROOT / "Makefile").read_text("utf-8")
+    assert "\nplay: $(VENV)/.train ##" in text
+
+
 def test_make_targets_exist_and_take_their_args():
     rules, variables = makefile()
     wrong = []
@@ -418,8 +423,11 @@ def test_no_install_line_replaces_an_editable_install():
         assert REPLACES_THE_INSTALL.search(f"pip install {line}")
     other_span = "Run `pip install .` rather than `pip install -e .`"
     assert REPLACES_THE_INSTALL.search(other_span)
-    files = [*PAGES, NOTEBOOK, ROOT / "Makefile", *ROOT.glob("docs/**/*.py")]
-    files += [*PACKAGE.rglob("*.py"), *ROOT.glob("tools/**/*.py")]
+    files = [*PAGES, NOTEBOOK, ROOT / "Makefile"]
+    for folder in (DOCS, PACKAGE, ROOT / "tools"):
+        programs = [*folder.rglob("*.py")]
+        assert programs, folder
+        files += programs
     for file in files:
         assert not REPLACES_THE_INSTALL.search(file.read_text("utf-8")), file
 
@@ -434,6 +442,7 @@ def test_pip_keeps_the_installed_package_when_a_message_names_an_extra():
 def test_the_addresses_on_the_pages_are_those_of_the_project():
     ours, sites = make_links.repository(), make_links.addresses()
     paths = [path for pattern in make_links.PAGES for path in ROOT.glob(pattern)]
+    assert {ROOT / "CITATION.cff", NOTEBOOK, *PAGES} <= {*paths}
     for page in paths:
         text = page.read_text("utf-8")
         linked = make_links.with_sites(make_links.with_address(text, ours), sites)

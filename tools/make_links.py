@@ -51,11 +51,6 @@ def repository() -> str:
     return address.removeprefix(SITE)
 
 
-def repositories_in(text: str) -> list[str]:
-    """Return the owners and names of all addresses in a text."""
-    return [groups[1] for place in PLACES for groups in re.findall(place, text)]
-
-
 def with_address(text: str, name: str) -> str:
     """Return the text with the repository `name` in all addresses."""
     for place in PLACES:
