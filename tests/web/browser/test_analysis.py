@@ -43,6 +43,10 @@ def test_an_analysis_moves_both_sides_and_the_game_goes_on_after_it(page, env_id
     assert page.status().startswith("Your turn")
     page.says("Unbeatable (learned agent): Our network")
     page.says_no("Not counted")
+    # Also after a reload.
+    page.reload()
+    assert page.moves() == line
+    page.search_for(60)
     page.play_to_the_end()
     line, status = page.moves(), page.status()
     page.tab("Game")

@@ -192,6 +192,10 @@ def test_the_board_shows_the_values_and_the_next_moves_of_the_agent(page, tmp_pa
     start(page, seed=1, learner="Network")
     page.says("Values of: The network you trained.")
     delete(page)
+    # In another game, one click begins a training of a table.
+    page.game("connect_7x6")
+    page.button("Watch one learn tic-tac-toe").click()
+    page.says("Values of: The table you trained.")
 
 
 def test_a_game_goes_on_and_all_that_moves_is_in_view_beside_the_board(page):
@@ -287,6 +291,7 @@ def test_a_training_pauses_goes_on_is_deleted_and_is_repeated_by_its_seed(
 def test_a_game_goes_on_after_its_agent_is_gone(page):
     """By a reload, or since its training is deleted."""
     finish(page, seed=0)
+    expect(training(page)).to_contain_text(re.compile(r"seed 0(?!\d)"))
     page.play(4)
     page.says("The table you trained")
     line = page.moves()
