@@ -1,6 +1,7 @@
 """Positions, agents and files by which the page's rules are compared with Python's.
 
-The plain search here uses nothing of the package but the sizes of boards.
+The plain search here uses nothing of the package but the sizes of boards, and whether
+stones fall.
 """
 
 import csv
@@ -118,7 +119,7 @@ class PlainSearch:
         self.rows, self.columns = GAMES[env_id].shape
         self.falls = GAMES[env_id].moves_on == "columns"
         self.start = (0,) * (self.rows * self.columns)
-        size = 4 if self.falls or env_id != "tic_tac_toe" else 3
+        size = 3 if env_id == "tic_tac_toe" else 4
         self.lines = [
             [(row + n * down) * self.columns + column + n * right for n in range(size)]
             for row in range(self.rows)
@@ -312,9 +313,9 @@ def refused_files(path: Path) -> list[tuple[str, bytes]]:
     content = path.read_bytes()
     forgery = Forgery(content)
     last = max(forgery.tensors)
-    infinite = forgery.tensors[last].copy()
-    infinite.flat[-1] = math.nan
-    not_finite = forgery.but(**{last.replace(".", "__"): infinite})
+    not_a_number = forgery.tensors[last].copy()
+    not_a_number.flat[-1] = math.nan
+    not_finite = forgery.but(**{last.replace(".", "__"): not_a_number})
     no_version = forgery.content(text=lambda text: text.replace('"version"', '"v"'))
     other_seed = forgery.but("seed", 2).content(sha256=forgery.digest())
     not_agent, changed = "not an agent's file", "changed after they were saved"

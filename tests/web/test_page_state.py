@@ -1,6 +1,6 @@
 """What visits of the page lead to, computed in Node with the state of the whole page.
 
-The browser's tests, which are slow, see the same on the screen.
+The browser's tests, which are slow, see most of it on the screen.
 """
 
 import dataclasses

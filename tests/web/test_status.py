@@ -82,7 +82,7 @@ OTHER_LOSSES = (
 from another start; and the opponent that they name."""
 
 
-def test_another_loss_to_it_is_an_ordinary_one():
+def test_no_other_loss_is_called_one_that_everybody_has():
     for options, opponent in OTHER_LOSSES:
         said = lost_to(SEVEN, **options)
         assert "everybody" not in said["more"]

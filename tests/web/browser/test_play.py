@@ -1,5 +1,7 @@
 """Playing: whole games, sides, levels, choices, and what a reload keeps."""
 
+import random
+
 import browsing
 import pytest
 import rule_cases
@@ -68,16 +70,20 @@ def test_a_whole_game_is_announced_kept_and_counted_once(
 # ---- levels
 
 LEVELS = {
-    "Beginner": "70% random moves, else the learned agent's",
-    "Casual": "35% random moves, else the learned agent's",
-    "Strong": "10% random moves, else the learned agent's",
+    "Beginner": "70% random moves, else the learned agent's. You can beat it.",
+    "Casual": "35% random moves, else the learned agent's. You can beat it.",
+    "Strong": "10% random moves, else the learned agent's. You can beat it.",
     "Unbeatable": "Proven: no line of play beats it",
     "Expert (perfect play)": "Exact play",
 }
 """What the levels of tic-tac-toe play, as the page says it."""
+DRAWN = [2, 2, 2, 2, 1, 1, 3, 1, 1, 3, 3, 0, 0]
+"""A late position of 5 x 4, from which neither side wins against best play."""
 
 
-def test_each_level_plays_what_it_shows_and_the_person_plays_either_side(page):
+def test_each_level_plays_what_it_shows_and_the_person_plays_either_side(
+    page, served_url
+):
     for name, words in LEVELS.items():
         page.choose(name)
         expect(page.tab("Game")).to_contain_text(words)
@@ -99,6 +105,12 @@ def test_each_level_plays_what_it_shows_and_the_person_plays_either_side(page):
     page.game("connect_7x6")
     page.tab("Game")
     expect(page.get_by_role("radio", name="Expert (perfect play)")).to_have_count(0)
+    page.visit(browsing.link(served_url, "connect_5x4", DRAWN, level="expert"))
+    page.says("Expert (perfect play)")
+    page.play_to_the_end(random.Random(3).choice)
+    assert page.moves()[: len(DRAWN)] == DRAWN
+    assert page.status() == browsing.result("connect_5x4", page.moves(), "x")
+    assert page.status() != "You won."
     # The person plays either side.
     for env_id, games_as_x in (("tic_tac_toe", len(LEVELS)), ("connect_5x4", 0)):
         page.game(env_id)
