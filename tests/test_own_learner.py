@@ -23,7 +23,7 @@ import jax_ttt
 from jax_ttt.config import own_code
 from jax_ttt.files.run_folder import read_settings
 from jax_ttt.games import pgx_games
-from jax_ttt.training import many_agents
+from jax_ttt.training import many_agents, own_learner
 from jax_ttt.training.many_agents import Job
 
 ARENA, EVALUATE, RUNS, SWEEP, TRAIN = map(
@@ -59,14 +59,14 @@ def one_layer(folder):
 
 @pytest.fixture(scope="module")
 def plain_class(plain):
-    """Return the learner as a class, as an import gives it."""
-    return class_in(plain, "Plain")
+    """Return the learner as the class that the file has defined in this process."""
+    return own_of(commands.parse(TRAIN, ["--learner", plain]).config).learner_class
 
 
 @pytest.fixture(scope="module")
 def network_class(one_layer):
     """Return the network as a class."""
-    return class_in(one_layer, "OneLayer")
+    return own_of(commands.parse(TRAIN, ["--learner", one_layer]).config).network_class
 
 
 def class_in(path, name):
@@ -128,9 +128,6 @@ def test_a_class_and_its_file_give_the_agent_of_the_command(
         assert weights(run.agent) == weights(agent)
         assert run.agent.config == agent.config
     assert own_of(run.agent.config).settings == {"step_size": 0.25, "cost": "square"}
-    for changes in ({"step_size": 0.1}, {"step_size": 0.25, "cost": "absolute"}):
-        other = jax_ttt.train(learner=plain, **FIELDS, **changes).agent
-        assert weights(other) != weights(agent)
 
 
 def test_a_network_is_given_alone_or_with_a_learner(network_class, network_run, folder):
@@ -140,30 +137,27 @@ def test_a_network_is_given_alone_or_with_a_learner(network_class, network_run, 
     assert shapes == [(9,), (9, 9)]
     text = PLAIN + NETWORK.partition("import jax_ttt")[2]
     both = written(folder / "both.py", f"{text}\n\nPlain.network_class = OneLayer\n")
-    agent = jax_ttt.train(learner=both, **FOR_NETWORK).agent
-    own = own_of(agent.config)
+    own = own_of(commands.parse(TRAIN, ["--learner", both]).config)
     assert (own.learner, own.network) == ("Plain", "OneLayer")
-    assert own_of(agent.config.architecture).learner == ""
-    assert sorted(x.shape for x in jax.tree.leaves(agent.params)) == shapes
-    # Another network keeps the learner of a config, with its settings.
-    learner = class_in(written(folder / "two.py", text), "Plain")
-    network = vars(sys.modules[learner.__module__])["OneLayer"]
-    config = jax_ttt.train(learner=learner, step_size=0.25, **FIELDS).agent.config
-    run = jax_ttt.train(preset=config, network=network, num_updates=2)
-    own = own_of(run.agent.config)
-    assert (own.learner, own.network) == ("Plain", "OneLayer")
-    assert own.settings["step_size"] == 0.25
-
-
-def test_a_state_may_have_numbers_of_python(folder):
-    text = changed(PLAIN, "    games: Any\n", "    games: Any\n    number: Any\n")
+    # Another network keeps the learner of a config, with its settings. This learner's
+    # state has a number of Python.
+    text = changed(text, "    games: Any\n", "    games: Any\n    number: Any\n")
     text = changed(
         text, "self.start_games(games_key))", "self.start_games(games_key), 0)"
     )
     text = changed(text, "new_key)), metrics", "new_key), state.number + 1), metrics")
-    learner = written(folder / "number.py", text)
-    run = jax_ttt.train(learner=learner, **FIELDS)
-    assert run.agent.num_updates == 4
+    learner = class_in(written(folder / "two.py", text), "Plain")
+    network = vars(sys.modules[learner.__module__])["OneLayer"]
+    own = own_learner.own_code_of(learner, None)
+    own = own_code.with_settings(own, {"step_size": 0.25})
+    config = jax_ttt.PRESETS["plain"].replace(own=own, **tiny.FIELDS)
+    agent = jax_ttt.train(preset=config, network=network, num_updates=2).agent
+    own = own_of(agent.config)
+    assert (own.learner, own.network) == ("Plain", "OneLayer")
+    assert own.settings["step_size"] == 0.25
+    assert own_of(agent.config.architecture).learner == ""
+    assert sorted(x.shape for x in jax.tree.leaves(agent.params)) == shapes
+    assert agent.num_updates == 2
 
 
 def test_a_config_keeps_the_learner(plain, plain_run, tmp_path):
@@ -173,8 +167,9 @@ def test_a_config_keeps_the_learner(plain, plain_run, tmp_path):
     words = ["--config", str(plain_run), "--learner", plain, "--quiet"]
     commands.run(TRAIN, *words, "--run-dir", str(tmp_path / "again"))
     assert_same_run(tmp_path / "again", plain_run)
-    other = jax_ttt.train(preset=agent.config, **{"step_size": 0.5})
-    assert own_of(other.agent.config).settings["step_size"] == 0.5
+    other = jax_ttt.train(preset=agent.config, **{"cost": "absolute"}).agent
+    assert own_of(other.config).settings == {"step_size": 0.25, "cost": "absolute"}
+    assert weights(other) != weights(agent)
 
 
 def test_each_seed_alone_is_the_same_among_many(plain):
@@ -183,6 +178,8 @@ def test_each_seed_alone_is_the_same_among_many(plain):
         alone = jax_ttt.train(seed=run.agent.seed, learner=plain, **FIELDS)
         assert weights(alone.agent) == weights(run.agent)
     other = jax_ttt.train_many([3, 4], learner=plain, step_size=0.1, **FIELDS)
+    for run, changed_run in zip(runs, other, strict=True):
+        assert weights(run.agent) != weights(changed_run.agent)
     result = jax_ttt.compare(runs, other)
     assert result.seeds == (3, 4)
     assert result.proven.first == result.proven.second == 0
@@ -216,9 +213,9 @@ def test_a_sweep_varies_settings_of_the_learner(plain, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("preset", ["default", "table"])
 def test_a_dqn_with_nothing_changed_has_the_weights_of_ours(preset, folder):
-    fields: dict[str, Any] = {"num_envs": 8, "num_updates": 4, "eval_every": 2}
-    if preset == "default":
-        fields["hidden_size"] = 8
+    fields = dict(tiny.FIELDS)
+    if preset == "table":
+        del fields["hidden_size"]
     ours = jax_ttt.train(preset=preset, **fields).agent
     named = jax_ttt.train(preset=preset, learner=jax_ttt.DQN, **fields).agent
     assert (named.config, weights(named)) == (ours.config, weights(ours))
@@ -231,13 +228,11 @@ def test_a_dqn_with_nothing_changed_has_the_weights_of_ours(preset, folder):
 
 def test_presets_of_a_learner(plain, folder):
     """A DQN has the preset of the game, and another learner the plain one."""
-    names = ("num_envs", "num_updates", "eval_every", "hidden_size")
-    small: dict[str, Any] = {name: FIELDS[name] for name in names}
     same = written(folder / "same.py", SAME)
     for learner, preset in ((plain, "plain"), (same, "default")):
-        config = jax_ttt.train(learner=learner, **small).agent.config
+        config = jax_ttt.train(learner=learner, **tiny.FIELDS).agent.config
         own = dataclasses.replace(config, own=None)
-        assert own == jax_ttt.PRESETS[preset].replace(**small)
+        assert own == jax_ttt.PRESETS[preset].replace(**tiny.FIELDS)
         words = ["--learner", learner]
         assert commands.parse(TRAIN, words).preset == preset
 
@@ -531,9 +526,9 @@ def test_saved_settings_get_the_learner_of_the_file(plain, tiny_run, tmp_path):
 
 
 def test_a_file_that_changed_after_its_import_is_refused(tmp_path):
-    path = written(tmp_path / "later.py", PLAIN)
-    learner = class_in(path, "Plain")
-    jax_ttt.train(learner=learner, **FIELDS)
+    learner = class_in(written(tmp_path / "later.py", f"{PLAIN}\n# later\n"), "Plain")
+    with pytest.raises(jax_ttt.Refused, match="step_siz"):
+        jax_ttt.train(learner=learner, step_siz=0.1)  # from now on its file is known
     written(tmp_path / "later.py", f"{PLAIN}\n# changed\n")
     with pytest.raises(jax_ttt.Refused, match=r"later\.py has changed since"):
         jax_ttt.train(learner=learner, **FIELDS)
@@ -546,17 +541,18 @@ def test_a_class_of_the_same_name_takes_the_place_of_another():
         names = {"__name__": "nowhere"}
         text = f"{NETWORK}\nSIZE = {size}\n".replace("return ", "return SIZE * ", 1)
         exec(compile(text, "<typed>", "exec"), names)
-        run = jax_ttt.train(network=names["OneLayer"], **FOR_NETWORK)
-        made.append([*jax_ttt.q_values(run.agent, []).values()])
+        own = own_learner.own_code_of(None, names["OneLayer"])
+        agent = tiny.untrained(jax_ttt.PRESETS["plain"].replace(own=own))
+        made.append([*jax_ttt.q_values(agent, []).values()])
     assert made[0] == [0.0] * 9
     assert made[1] != made[0]
     with pytest.raises(jax_ttt.Refused, match="OneLayer must be in a file"):
-        jax_ttt.save(run.agent, "agent.safetensors")
+        jax_ttt.save(agent, "agent.safetensors")
 
 
-def test_an_agent_names_only_classes_of_the_file(one_layer):
+def test_an_agent_names_only_classes_of_the_file(network_run):
     """Not what the file imports, which a changed agent's file could name."""
-    own = jax_ttt.train(learner=one_layer, **FOR_NETWORK).config.own
+    own = network_run.config.own
     assert dataclasses.replace(own).network == "OneLayer"
     for name in ("nnx", "Nothing", "jnp"):
         with pytest.raises(jax_ttt.Refused, match=f"made with {name} of one_layer.py"):
