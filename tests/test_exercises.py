@@ -1,5 +1,6 @@
 """The exercises: a right answer is proven, and a wrong one is explained."""
 
+import faulthandler
 import functools
 import importlib.util
 import re
@@ -38,6 +39,11 @@ def filled(number, lines):
     source = check.file_with_holes()
     assert source.count(hole) == 1
     return source.replace(hole, lines)
+
+
+def line_of(source, lines):
+    """Return the number of a line of a file."""
+    return [line.strip() for line in source.splitlines()].index(lines) + 1
 
 
 def run(number, folder, *flags):
@@ -242,27 +248,54 @@ def test_a_wrong_shape_or_type_is_named(number, lines, message, difference):
         difference(number, lines)
 
 
+@pytest.fixture
+def judged(tmp_path, monkeypatch, capsys):
+    """Return a function that judges an answer here, and returns what was printed."""
+    monkeypatch.setitem(sys.modules, "judge", program("judge"))
+    monkeypatch.setattr(sys, "stderr", sys.stderr)
+
+    def judged(number, source):
+        file = tmp_path / "exercises.py"
+        file.write_text(source, "utf-8")
+        answer = check.read_answer(file, number)
+        with pytest.raises(SystemExit) as end:
+            check.judge_in_process(answer, 500, tmp_path / "stack.txt")
+        faulthandler.cancel_dump_traceback_later()
+        assert end.value.code == check.WRONG
+        return capsys.readouterr().out
+
+    return judged
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("lines", "limit", "message"),
+    ("lines", "message"),
     [
-        ("playable = policy[0, 9, 0]", "60", "IndexError: too many indices"),
-        ("playable = unknown", "60", "NameError: name 'unknown' is not defined"),
-        ("import nothing_like_it", "60", "ModuleNotFoundError: No module named"),
-        ("raise SystemExit", "60", "SystemExit"),
+        ("playable = policy[0, 9, 0]", "IndexError: too many indices"),
+        ("playable = unknown", "NameError: name 'unknown' is not defined"),
+        ("import nothing_like_it", "ModuleNotFoundError: No module named"),
+        ("raise SystemExit", "SystemExit"),
         # Versions of Python name different lines of the function.
-        ("return losing_line(positions, policy, seat)", "60", "RecursionError: max"),
-        ("while True: pass", "6", "no end after 6 s; is there an endless loop?"),
+        ("return losing_line(positions, policy, seat)", "RecursionError: max"),
     ],
 )
-def test_a_fault_is_named_with_its_line(lines, limit, message, tmp_path):
+def test_a_fault_is_named_with_its_line(lines, message, judged):
+    source = filled(6, lines)
+    number = line_of(source, lines)
+    number = r"\d+" if "Recursion" in message else number
+    text = judged(6, source)
+    assert re.match(rf"exercises\.py, line {number}: {re.escape(message)}", text)
+
+
+@pytest.mark.slow
+def test_an_endless_loop_is_named_with_its_line(tmp_path):
+    lines = "while True: __import__('time').sleep(1)"
     source = filled(6, lines)
     (tmp_path / "exercises.py").write_text(source, "utf-8")
-    code, text = run(6, tmp_path, "--limit", limit)
-    number = [line.strip() for line in source.splitlines()].index(lines) + 1
-    number = r"\d+" if "Recursion" in message else number
-    assert code == 1
-    assert re.match(rf"exercises\.py, line {number}: {re.escape(message)}", text)
+    code, text = run(6, tmp_path, "--limit", "6")
+    message = "no end after 6 s; is there an endless loop?"
+    where = f"exercises.py, line {line_of(source, lines)}"
+    assert (code, text.splitlines()[0]) == (1, f"{where}: {message}")
 
 
 @pytest.mark.parametrize("exit_code", [0, 1])
@@ -273,29 +306,18 @@ def test_a_function_that_ends_python_is_not_right(exit_code, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [4, 6])
-def test_a_right_answer_is_proven(number, tmp_path):
-    """The right answers to 1 to 5 give one program, that of one_file.py."""
-    lines = check.solution_of(EXERCISES[number])
-    (tmp_path / "exercises.py").write_text(filled(number, lines), "utf-8")
-    code, text = run(number, tmp_path, "--limit", "500")
+def test_a_right_answer_is_proven(tmp_path):
+    """All right answers give one program, that of one_file.py."""
+    source = filled(6, check.solution_of(EXERCISES[6]))
+    (tmp_path / "exercises.py").write_text(source, "utf-8")
+    code, text = run(6, tmp_path, "--limit", "500")
     assert code == 0
     assert "\nproven: after " in text
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("number", "lines"),
-    [
-        (1, "return jnp.where(legal, values, -jnp.inf).argmin()"),
-        (4, TARGET.replace("game.current", "after.current")),
-        (5, "target_network=state.target_network,"),
-    ],
-)
-def test_an_agent_of_a_wrong_answer_shows_how_it_loses(number, lines, tmp_path):
-    (tmp_path / "exercises.py").write_text(filled(number, lines), "utf-8")
-    code, text = run(number, tmp_path, "--limit", "500")
-    assert code == 1
+def test_an_agent_of_a_wrong_answer_shows_how_it_loses(judged):
+    text = judged(4, filled(4, TARGET.replace("game.current", "after.current")))
     assert "not right. The first difference:\n" in text
     verdict, _, boards = text.partition("the agent loses this game as ")
     assert "after 1,800 updates " in verdict
