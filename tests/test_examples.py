@@ -30,7 +30,7 @@ EXAMPLES = {
     "train": (["agent.safetensors", "curve.svg"], "unbeatable"),
 }
 """The files that an example writes, and what is found in its output."""
-WORDS = {"exam": ["shipped:connect-7x6"]}
+WORDS = {"exam": ["shipped:connect-7x6"], "grade_seconds": ["3"]}
 """The words after the name of the file."""
 
 LEARNERS = ("n_step", "dueling", "policy_gradient")
