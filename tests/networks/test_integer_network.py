@@ -39,11 +39,7 @@ def planes_of(config, obs):
 def random_integers(config, seed, obs):
     """Return a network and its weights of integers, with random biases."""
     network = network_from(config.architecture)
-    params = jax.jit(q_network.init_params)(network, jax.random.key(seed))
-    rng = np.random.default_rng(seed)
-    params = jax.tree.map(
-        lambda x: np.asarray(x) + rng.normal(0, 0.2, x.shape).astype("f4"), params
-    )
+    params = tiny.random_params(config.architecture, seed)
     return network, q_network.to_integers(network, params, obs)
 
 
