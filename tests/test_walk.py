@@ -254,6 +254,12 @@ def searched(player, seat, **options):
     return search_grade.search_by_seat(player, **options)[seat]
 
 
+@functools.cache
+def whole_walk():
+    """Return the grade and the losing choices of the player that tests search again."""
+    return searched(player_of("many_words", "four"), "first")
+
+
 def assert_walk_is(result, walk):
     grade = result.grade
     assert grade.complete
@@ -277,7 +283,6 @@ def boards_of(env_id, keys):
 @pytest.mark.parametrize(
     ("env_id", "name"),
     [
-        ("four", "first_free"),
         ("four", "many_words"),
         ("four", "network"),
         ("four_twice", "many_words"),
@@ -396,10 +401,8 @@ def test_a_training_is_proven_by_walks(monkeypatch, tmp_path):
 
 
 def test_a_limit_ends_with_bounds_of_the_exact_rates():
-    player = player_of("many_words", "four")
-    exact, cut = (
-        searched(player, "first", max_positions=most).grade for most in (None, 1000)
-    )
+    player, exact = player_of("many_words", "four"), whole_walk().grade
+    cut = searched(player, "first", max_positions=1000).grade
     assert exact.complete
     assert not cut.complete
     assert cut.num_positions <= 5000
@@ -421,7 +424,7 @@ def test_a_game_of_pgx_that_the_package_lacks_is_registered_and_graded():
 
 def test_two_states_with_the_same_hash_are_two_positions(monkeypatch):
     """Then positions are sorted by all their bytes."""
-    usual = searched(player_of("many_words", "four"), "first")
+    usual = whole_walk()
     to_keys = state_keys.to_keys
     monkeypatch.setattr(
         state_keys, "to_keys", lambda pairs: to_keys(pairs).at[:, :8].set(7)
@@ -461,8 +464,7 @@ def test_a_player_that_reads_its_number_is_refused(env_id):
 
 def test_lines_that_64_bits_do_not_hold_are_not_counted(monkeypatch):
     """What is proven does not follow from their number."""
-    player = player_of("many_words", "four")
-    usual = searched(player, "first").grade
+    player, usual = player_of("many_words", "four"), whole_walk().grade
     monkeypatch.setattr(reached_positions, "_MOST_LINES", 3.0)
     grade = searched(player, "first").grade
     assert grade.lines is None
