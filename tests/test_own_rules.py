@@ -353,17 +353,17 @@ def test_rules_are_read_once(nim):
     assert calls[0] == num_calls
 
 
-@pytest.mark.parametrize("shape", [(), (2,)])
-@pytest.mark.parametrize("wrapped", [jax.jit, lambda function: function])
-def test_arrays_that_rules_use_are_copied(nim, shape, wrapped):
+def test_arrays_that_rules_use_are_copied(nim):
     """Within functions that they compile, too; each program then has the same rules."""
-    sign = np.ones(shape, np.float32)
+    one, two, three, four = (np.ones(shape, np.float32) for shape in [(), (2,)] * 2)
 
     def change(new, *_):
-        return {"rewards": wrapped(lambda rewards: rewards * sign)(new.rewards)}
+        in_function = jax.jit(lambda rewards: rewards * three * four)
+        return {"rewards": in_function(new.rewards * one * two)}
 
     jax_ttt.register_game("copied", variant(nim["Nim"], after=change))
-    sign[...] = -1
+    for factor, array in zip((-1, 3, 5, 7), (one, two, three, four), strict=True):
+        array[...] = factor  # no product of some of them is 1
     tree = trees.enumerated("copied")
     decided = tree.decisions
     states = jax.tree.map(lambda leaf: leaf[decided], tree.env_state)
