@@ -166,7 +166,7 @@ def test_the_page_trains_with_the_settings_of_the_presets():
 
 @pytest.mark.parametrize(
     ("learner", "seed"),
-    [("table", 1), ("table", 2), pytest.param("network", 1, marks=pytest.mark.slow)],
+    [("table", 2), pytest.param("network", 1, marks=pytest.mark.slow)],
 )
 def test_a_training_is_proven_and_its_file_says_so(learner, seed, tmp_path):
     """Python reads the file, and follows all lines; so does the page."""
