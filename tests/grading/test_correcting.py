@@ -169,7 +169,7 @@ def test_a_wrong_search_makes_no_proof(env_id, monkeypatch):
     for seats in (SEATS, SEATS[:1], SEATS[1:]):
         wrong = functools.partial(no_corrections, seats=seats)
         monkeypatch.setattr(find_corrections, "find_corrections", wrong)
-        for corrected in (SEATS, seats):
+        for corrected in {SEATS, seats}:
             with pytest.raises(Refused, match=r"^x: .* does not prove not-lose"):
                 correct(untrained(env_id), "float32", corrected)
 
