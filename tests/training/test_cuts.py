@@ -16,7 +16,7 @@ from jax_ttt.training import agent_batch, loop, run_start, run_state
 FIELDS = {"num_envs": 8, "num_updates": 60, "eval_every": 60, "eval_games": 0}
 SMALL = FIELDS | {"hidden_size": 8}
 CONFIGS = {
-    "plain": [Config.of(**SMALL)],
+    "plain": [tiny.CONFIG.replace(num_updates=60, eval_every=60)],
     "two agents": [Config.of(**SMALL), Config.of(**SMALL, learning_rate=0.02)],
     "replay": [
         Config.of(**SMALL, replay_capacity=64, replay_batch=16, replay_start=32)
