@@ -306,8 +306,15 @@ def by_neighbour(env_state):
     return np.where(is_free_before, last, mask.argmax(axis=-1))
 
 
-@pytest.mark.parametrize("function", [by_chance, by_neighbour, callback(random_cell)])
-@pytest.mark.parametrize("env_id", mark_slow(GAMES, "connect_4x4", "hex"))
+CHANGING = [by_chance, by_neighbour, callback(random_cell)]
+IN_LARGER = [*(("connect_4x4", function) for function in CHANGING), ("hex", by_chance)]
+
+
+@pytest.mark.parametrize(
+    ("env_id", "function"),
+    [(GAMES[0], function) for function in CHANGING]
+    + [pytest.param(*case, marks=pytest.mark.slow) for case in IN_LARGER],
+)
 def test_a_function_that_changes_its_mind_is_sampled(function, env_id):
     player = make(function, env_id)
     assert isinstance(player, AskedPlayer)
