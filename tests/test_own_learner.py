@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import tiny
 from commands import refusal
+from marks import mark_slow
 from own_learners import FIELDS, FOR_NETWORK, NETWORK, PLAIN, SAME, changed, written
 from same_runs import assert_same_run
 
@@ -211,7 +212,7 @@ def test_a_sweep_varies_settings_of_the_learner(plain, tmp_path, monkeypatch):
     assert line == "--step-size must be a number above 0 and at most 1, got '2'"
 
 
-@pytest.mark.parametrize("preset", ["default", "table"])
+@pytest.mark.parametrize("preset", mark_slow(["default", "table"], "table"))
 def test_a_dqn_with_nothing_changed_has_the_weights_of_ours(preset, folder):
     fields = dict(tiny.FIELDS)
     if preset == "table":
