@@ -96,7 +96,8 @@ FUNCTIONS = {
     "f(state) of NumPy": (asked, "asked"),
     "chance of NumPy": (by_numbers_of_numpy, "none"),
 }
-KINDS = {SMALL: FUNCTIONS, LARGE: FUNCTIONS, OTHER: ["f(state)", "f(state) of NumPy"]}
+IN_OTHER = ["f(state)", "one draw", "f(state) of NumPy"]
+KINDS = {SMALL: FUNCTIONS, LARGE: FUNCTIONS, OTHER: IN_OTHER}
 NAMES = {
     SMALL: {
         "minimax": "construction",
