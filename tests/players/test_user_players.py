@@ -285,7 +285,9 @@ def test_a_function_that_jax_cannot_show_is_asked_for_all_its_moves(function, en
         np.testing.assert_array_equal(player.policy, shown.policy)
     expected = jax_ttt.grade(shown)
     for seat in ("first", "second"):
-        one, other = (x.seat(seat) for x in (grade, expected))
+        one, other = grade.seat(seat), expected.seat(seat)
+        assert one is not None
+        assert other is not None
         assert (one.win_rate, one.loss_rate) == (other.win_rate, other.loss_rate)
 
 
