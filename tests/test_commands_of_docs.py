@@ -34,7 +34,7 @@ SMALLER = {
     "lookahead:3:runs/seven": "lookahead:1:runs/seven",
     "shipped:connect-7x6": "shipped:connect-5x4",
     "tictac-q": "table",
-    "mcts": "mcts:50",  # `arena` alone has the one of 1,000 games
+    "mcts": "mcts:50",  # `arena` without names plays the one of 2,000 playouts
     "mcts-online": "mcts-online:2",
 }
 """Words that take long or a program of their own, and what runs in their place."""

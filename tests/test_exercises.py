@@ -252,15 +252,18 @@ def test_a_wrong_shape_or_type_is_named(number, lines, message, difference):
 def judged(tmp_path, monkeypatch, capsys):
     """Return a function that judges an answer here, and returns what was printed."""
     monkeypatch.setitem(sys.modules, "judge", program("judge"))
-    monkeypatch.setattr(sys, "stderr", sys.stderr)
 
     def judged(number, source):
         file = tmp_path / "exercises.py"
         file.write_text(source, "utf-8")
         answer = check.read_answer(file, number)
-        with pytest.raises(SystemExit) as end:
-            check.judge_in_process(answer, 500, tmp_path / "stack.txt")
-        faulthandler.cancel_dump_traceback_later()
+        stderr = sys.stderr
+        try:
+            with pytest.raises(SystemExit) as end:
+                check.judge_in_process(answer, 500, tmp_path / "stack.txt")
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+            sys.stderr = stderr
         assert end.value.code == check.WRONG
         return capsys.readouterr().out
 
@@ -298,10 +301,20 @@ def test_an_endless_loop_is_named_with_its_line(tmp_path):
     assert (code, text.splitlines()[0]) == (1, f"{where}: {message}")
 
 
-def test_a_function_that_ends_python_is_not_right(tmp_path):
-    source = filled(1, "__import__('os')._exit(0)")
-    (tmp_path / "exercises.py").write_text(source, "utf-8")
-    assert run(1, tmp_path)[0] == 1
+@pytest.mark.parametrize(
+    ("number", "lines", "first"),
+    [
+        (1, "__import__('os')._exit(0)", "the function ended Python\n"),
+        pytest.param(6, "return None", "not right. The first", marks=pytest.mark.slow),
+    ],
+)
+def test_a_wrong_answer_is_explained_by_the_command(number, lines, first, tmp_path):
+    (tmp_path / "exercises.py").write_text(filled(number, lines), "utf-8")
+    code, text = run(number, tmp_path)
+    assert code == 1
+    assert re.match(rf"exercises\.py, line \d+: {first}", text)
+    assert ("ended Python" in text) == (number == 1)
+    assert re.search(r"\n\(\d+ s\)\n\Z", text)
 
 
 @pytest.mark.slow

@@ -120,11 +120,9 @@ def weights(agent):
 # Ways to train.
 
 
-def test_a_class_and_its_file_give_the_agent_of_the_command(
-    plain, plain_class, plain_run
-):
+def test_an_imported_class_and_its_file_give_the_agent_of_the_command(plain, plain_run):
     agent = jax_ttt.load(plain_run, learner=plain)
-    for learner in (plain_class, plain):
+    for learner in (class_in(plain, "Plain"), plain):
         run = jax_ttt.train(learner=learner, step_size=0.25, **FIELDS)
         assert weights(run.agent) == weights(agent)
         assert run.agent.config == agent.config

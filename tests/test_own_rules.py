@@ -355,14 +355,15 @@ def test_rules_are_read_once(nim):
 
 def test_arrays_that_rules_use_are_copied(nim):
     """Within functions that they compile, too; each program then has the same rules."""
-    one, two, three, four = (np.ones(shape, np.float32) for shape in [(), (2,)] * 2)
+    factors = [np.ones(shape, np.float32) for shape in [(), (2,)] * 2]
+    scalar, vector, scalar_inside, vector_inside = factors
 
     def change(new, *_):
-        in_function = jax.jit(lambda rewards: rewards * three * four)
-        return {"rewards": in_function(new.rewards * one * two)}
+        in_function = jax.jit(lambda rewards: rewards * scalar_inside * vector_inside)
+        return {"rewards": in_function(new.rewards * scalar * vector)}
 
     jax_ttt.register_game("copied", variant(nim["Nim"], after=change))
-    for factor, array in zip((-1, 3, 5, 7), (one, two, three, four), strict=True):
+    for factor, array in zip((-1, 3, 5, 7), factors, strict=True):
         array[...] = factor  # no product of some of them is 1
     tree = trees.enumerated("copied")
     decided = tree.decisions

@@ -167,7 +167,7 @@ def test_a_run_holds_few_states_on_the_device(tmp_path):
 
     run(tmp_path / "run", "--quiet", "--checkpoint-every", "0", on_step=count)
     assert 1 <= max(numbers) <= 2
-    del earlier  # no new array had the number of one of these
+    del earlier  # until here, so that no new array gets the id of an old one
 
 
 @pytest.mark.fault

@@ -1,7 +1,7 @@
 """Time grades of a network of your own, in JAX and in NumPy, while its weights change.
 
 python docs/examples/grade_seconds.py
-python docs/examples/grade_seconds.py 5    (grades, by default 12)
+python docs/examples/grade_seconds.py 5    (grades, at least 3, by default 12)
 """
 
 import itertools

@@ -211,6 +211,7 @@ def test_the_number_of_boards_does_not_change_how_a_function_rounds():
         return (legal & (legal.cumsum(axis=1) == number[:, None])).argmax(axis=1)
 
     lines = [tuple((i // 5 + j * j) % 4 for j in range(i % 5)) for i in range(65)]
+    lines.sort(key=len, reverse=True)  # all sums are 0 on the empty board
     states = replay("connect_4x4", lines)
     choose = make(by_last_bits, "connect_4x4").choose
     together = choose_moves(choose, KEY, states)
@@ -220,17 +221,18 @@ def test_the_number_of_boards_does_not_change_how_a_function_rounds():
 
 
 def test_settings_of_jax_after_the_trace_do_not_change_a_function():
-    weights = jax.random.normal(KEY, (32, 4))
-
     def function(env_state):
-        scores = env_state.observation.reshape(-1, 32).astype(jnp.float32) @ weights
+        boards = env_state.observation.reshape(-1, 32).astype(jnp.float32)
+        scores = boards @ jax.random.normal(jax.random.key(0), (32, 4))
         return jnp.where(env_state.legal_action_mask, scores, -jnp.inf).argmax(axis=-1)
 
-    player = make(function, "connect_4x4")
-    lines = [(), (0,), (0, 1), (1, 0, 2), (3, 3, 3)]
-    moves = moves_of(player, "connect_4x4", lines)
-    with jax.default_matmul_precision("bfloat16"):
-        assert moves_of(player, "connect_4x4", lines) == moves
+    choose, compiled = make(function, "connect_4x4").choose, jax.jit(function)
+    states = replay("connect_4x4", [(0,), (0, 1), (1, 0, 2), (3, 3, 3), (0, 1, 2, 3)])
+    moves = choose(KEY, states).tolist()
+    assert compiled(states).tolist() == moves
+    with jax.enable_x64(True):
+        assert compiled(states).tolist() != moves
+        assert choose(KEY, states).tolist() == moves
 
 
 def by_numpy(env_state):

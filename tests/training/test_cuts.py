@@ -16,7 +16,7 @@ from jax_ttt.training import agent_batch, loop, run_start, run_state
 FIELDS = {"num_envs": 8, "num_updates": 60, "eval_every": 60, "eval_games": 0}
 SMALL = FIELDS | {"hidden_size": 8}
 CONFIGS = {
-    "plain": [tiny.CONFIG.replace(num_updates=60, eval_every=60)],
+    "default": [tiny.CONFIG.replace(num_updates=60, eval_every=60)],
     "two agents": [Config.of(**SMALL), Config.of(**SMALL, learning_rate=0.02)],
     "replay": [
         Config.of(**SMALL, replay_capacity=64, replay_batch=16, replay_start=32)
@@ -35,7 +35,7 @@ def steps_of(name, state=None):
 
 def rows_of(steps, index=0):
     """Return an agent's rows without their seconds, and without results."""
-    grade = run_state.initial_grade(CONFIGS["plain"][0])
+    grade = run_state.initial_grade(CONFIGS["default"][0])
     written = [step for step in steps if step.is_row]
     rows = [run_state.metrics_row(step, grade, index) for step in written]
     return [msgspec.structs.replace(row, seconds=0.0) for row in rows]
