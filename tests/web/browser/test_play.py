@@ -76,8 +76,8 @@ LEVELS = {
 }
 """What the levels of tic-tac-toe play, as the page says it."""
 DRAWN = [2, 2, 2, 2, 1, 1, 3, 1, 1, 3, 3, 0, 0]
-"""A late position of 5 x 4, from which neither side wins against best play; all but
-one of the replies to the best move lose."""
+"""A late position of 5 x 4, from which neither side wins against best play; O is to
+move, and all moves but one lose."""
 
 
 def test_each_level_plays_what_it_shows_and_the_person_plays_either_side(
